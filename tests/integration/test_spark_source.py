@@ -111,7 +111,7 @@ def test_offsets_and_timestamps_bound_what_is_read(cluster: Cluster) -> None:
 
 def test_a_timestamp_after_the_last_record_is_refused_or_the_end(cluster: Cluster) -> None:
     late = str(THEN_MS + COUNT)
-    with pytest.raises(OptionError, match="no record as late"):
+    with pytest.raises(OptionError, match="no record at or after"):
         read(cluster, startingTimestamp=late)
     assert not read(cluster, startingTimestamp=late, startingOffsetsByTimestampStrategy="latest")
 

@@ -15,7 +15,7 @@ RARE = {
     "look the offset up in the index",
     "read (pread)",
     "read (preadv)",
-    "send a stretch of the log file (sendfile)",
+    "send a byte range of the log file (sendfile)",
     "sync the directory",
 }
 

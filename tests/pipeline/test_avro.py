@@ -71,7 +71,7 @@ def test_avro_is_read_and_written_and_what_is_none_is_set_aside(
     assert [each.message.value for each in aside] == [b"\x02", None, good[1] + b"x"]
     reasons = [dict(each.message.headers)["reason"] for each in aside]
     assert reasons == [
-        b"is no Avro record Order: EOFError",
+        b"is not an Avro record Order: EOFError",
         b"is null",
-        b"is no Avro record Order: 1 bytes are left",
+        b"is not an Avro record Order: 1 bytes are left",
     ]

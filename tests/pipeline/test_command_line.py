@@ -66,4 +66,4 @@ def run_one_batch(file: Path, bootstrap: str, sent: signal.Signals) -> None:
                     assert b'ottla_pipeline_rows_total{query="copied"} 100\n' in answer.read()
                 process.send_signal(sent)
     assert process.returncode == 0, lines
-    assert lines[-1] == "Stopped; the next run goes on from here.\n"
+    assert lines[-1] == "Stopped; the next run continues from here.\n"

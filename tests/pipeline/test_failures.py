@@ -58,7 +58,7 @@ def assert_resumable(failure: Failure | None, message: str) -> None:
     assert failure.message.startswith("copied stopped: ")
     assert message in failure.message
     assert "\n" not in failure.message
-    assert "Nothing is lost" in failure.hints[-1]
+    assert "No data is lost" in failure.hints[-1]
 
 
 def test_a_wrong_topic_is_named_before_anything_runs(pipeline: Pipeline) -> None:
@@ -78,7 +78,7 @@ def test_a_value_of_another_schema_stops_the_query_until_the_schema_is_right(
     assert pipeline.run() is None
     order(pipeline, orders, 3, 5_000_000_000)
     assert_resumable(
-        pipeline.run(), f"the value at {orders}-0, offset 3, is no JSON with number int."
+        pipeline.run(), f"the value at {orders}-0, offset 3, is not JSON with number int."
     )
     assert copied(pipeline) == [1, 2]
     copy(pipeline, orders, kind="bigint")

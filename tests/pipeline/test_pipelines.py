@@ -116,9 +116,9 @@ def test_what_does_not_parse_is_set_aside_with_its_reason(
     assert [int(each["offset"] or b"") for each in headers] == [1, 2, 3, 4]
     reasons = [(each["reason"] or b"").decode() for each in headers]
     assert [reason.partition(" with ")[0] for reason in reasons] == [
-        "is no JSON",
+        "is not JSON",
         "has no shop",
-        "is no JSON",
+        "is not JSON",
         "is null",
     ]
 
@@ -223,6 +223,6 @@ def test_mistakes_are_found_before_anything_runs(pipeline: Pipeline, topics: Top
     assert "`price`" in wrong_column
     assert unbounded.startswith("unbounded: ")
     assert "watermark" in unbounded
-    assert keyed.endswith("has the key town, and the rows have shop, number, at")
+    assert keyed.endswith("has the key town, but the rows have shop, number, at")
     assert nowhere.startswith("sink wrong_column: there is no topic nowhere")
     assert not pipeline.checkpoints.exists()

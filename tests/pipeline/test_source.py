@@ -54,7 +54,7 @@ def test_a_schema_says_which_columns_are_read(ours: Connector, topics: Topics) -
     frame = reader.schema(wanted).load()
     assert [field.nullable for field in frame.schema] == [False, True, False]
     assert frame.collect() == whole
-    with pytest.raises(Exception, match="value as string, and it is binary"):
+    with pytest.raises(Exception, match="value as string, but it is binary"):
         reader.schema("value string").load().collect()
 
 

@@ -79,7 +79,7 @@ def test_rot_below_the_recovery_point_closes_the_log_instead_of_losing_records(s
     disk.crash(dice)
 
     for _ in range(2):
-        with pytest.raises(CorruptLogError, match="safe on this disk"):
+        with pytest.raises(CorruptLogError, match="flushed to this disk"):
             opened(disk, CONFIG)
 
     assert directory_content(disk, DIRECTORY)[path.rpartition("/")[2]] == content

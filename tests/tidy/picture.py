@@ -9,7 +9,7 @@ from tests.tidy.source import ROOT, stair
 DESIGN: Final = ROOT / "docs" / "design.md"
 PACKAGES: Final = ("ottla", "ottla.broker", "ottla.storage", "ottla.simulation")
 # The drawing stands between this sentence and this heading.
-_BEGIN: Final = "this picture shows the real imports.\n"
+_BEGIN: Final = "the diagrams show the real imports.\n"
 _END: Final = "## File map\n"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import ottla.broker.handlers
 from ottla.broker.control.active_controller import ActiveController
+from ottla.broker.control.authorizer import Authorizer
 from ottla.broker.control.broker_connector import BrokerConnector
 from ottla.broker.control.broker_peers import BrokerPeers
 from ottla.broker.control.cluster_features import ClusterFeatures
@@ -31,6 +32,7 @@ from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
 from ottla.broker.fetching.follower_fetch import FollowerFetches
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.host_seams import HostSeams
+from ottla.broker.network.certificate_watch import CertificateWatch
 from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
@@ -55,8 +57,6 @@ from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
 from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
-from ottla.security.acls.rights import Rights
-from ottla.security.principal import Principal
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
@@ -87,6 +87,7 @@ class Broker:
         self.busy_poll = world.busy_poll
         self.tasks = tasks
         self.metrics = metrics
+        self._to_brokers = to_brokers
         # `service` is this process's controller; `controller` reaches the active one on any node.
         self.service = service
         self.controller = controller
@@ -206,12 +207,23 @@ class Broker:
         )
 
     def _make_network(self, world: HostSeams) -> None:
+        self.authorizer = Authorizer(self.metadata, self.config)
         self.connections = Connections()
         self.connection_limits = ConnectionLimits(
             self.cluster, connections_max=world.connections_max
         )
         self.listeners = ListenerAccesses(
-            self.cluster, make_sasl_servers(self.cluster, self.dice), _unrestricted, _no_verifier
+            self.cluster,
+            make_sasl_servers(self.cluster, self.dice),
+            self.authorizer.rights_of,
+            _no_verifier,
+        )
+        self.certificates = CertificateWatch(
+            self.cluster,
+            self.clock,
+            self.listeners,
+            to_brokers=self._to_brokers,
+            to_controllers=self.controller.security,
         )
         package = ottla.broker.handlers
         self.apis: dict[int, HandledApi] = handled_apis(
@@ -272,10 +284,6 @@ class Broker:
         partition = self.partitions.get(log.partition)
         if partition is not None and partition.log is log:
             partition.log_synced()
-
-
-def _unrestricted(principal: Principal, host: str) -> Rights:
-    return Rights(None, principal, host)
 
 
 def _no_verifier(listener: str) -> None:  # noqa: ARG001

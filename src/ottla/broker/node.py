@@ -27,7 +27,6 @@ from ottla.broker.network.draining import close_connections, turn_away
 from ottla.broker.network.handling import HandledApi, load_all
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import ConfiguredListener as ConfiguredListener
-from ottla.configs.unsupported_security import refuse_unsupported_security
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.metadata_log import MetadataLogConfig
@@ -81,7 +80,6 @@ class Node:
         `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
         resources if it raises or is cancelled; it may be cancelled at any time."""
         config = self.config
-        refuse_unsupported_security(config)
         refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
         logs = LogStore(self._seams.disk, config.log_dirs)
         logs.on_offline = partial(self._directory_lost, logs)
@@ -281,7 +279,7 @@ class Node:
         """Stops like a killed process: no controlled shutdown, no clean-shutdown files. Only for
         tests, which close the connections themselves."""
         self._is_stopping = True
-        self._quorum.fail(RuntimeError("it was abandoned"))
+        self._quorum.fail(RuntimeError("the node was abandoned"))
         await self._tasks.close()
         await self._seams.background.close()
         self._quorum.log.abandon()
@@ -297,7 +295,7 @@ class Node:
         if self._is_stopping or self.failure is not None:
             return
         if path == self.config.metadata_log_dir:
-            which = "the metadata's directory has failed"
+            which = "the directory of the metadata log has failed"
         elif not logs.directories:
             which = "all log directories have failed"
         else:
@@ -364,6 +362,7 @@ class Node:
         for key in OPERATIONS:
             operation_of(key)
             await self._seams.clock.sleep(0)
+        self._tasks.start("certificates", broker.certificates.watch())
         from ottla.broker.chores.housekeeping import (
             Housekeeping,
             Intervals,

@@ -111,7 +111,7 @@ class Channel:
             channel.close()
             if is_late and task.uncancel() == 0:
                 raise ChannelError(
-                    f"cannot connect to {address}: no answer for {timeout_ms} ms"
+                    f"cannot connect to {address}: timed out after {timeout_ms} ms"
                 ) from None
             raise
         finally:
@@ -134,9 +134,9 @@ class Channel:
         closed."""
         name = type(request).__name__
         if self._connection is None or not self.is_open:
-            raise NotSentError(f"no {name} can be sent: {self._explanation(None)}")
+            raise NotSentError(f"cannot send {name}: {self._explanation(None)}")
         key = request.api_key
-        assert key is not None, f"{name} is no request"
+        assert key is not None, f"{name} is not a request"
         correlation_id = self._correlation_id
         self._correlation_id = (correlation_id + 1) % _CORRELATION_IDS
         parts = encode_request(
@@ -175,7 +175,7 @@ class Channel:
             while (frame := self._frames.next_frame()) is not None:
                 self._answered(frame)
         except ProtocolError as error:
-            self._end(f"what it sent is not Kafka's protocol: {error}")
+            self._end(f"it sent bytes that are not Kafka's protocol: {error}")
 
     def pause_writing(self) -> None:
         """No flow control is needed: requests are small and few, and their senders wait for
@@ -191,7 +191,9 @@ class Channel:
         for each in outstanding.values():
             each.timer.cancel()
             if not each.answer.done():
-                each.answer.set_exception(ChannelError(f"{each.name} has no answer: {explanation}"))
+                each.answer.set_exception(
+                    ChannelError(f"{each.name} was not answered: {explanation}")
+                )
         self._on_closed(self)
 
     # ----
@@ -202,7 +204,7 @@ class Channel:
         (correlation_id,) = _CORRELATION.unpack_from(frame)
         sent = self._outstanding.get(correlation_id)
         if sent is None:
-            raise ProtocolError(f"an answer to request {correlation_id}, which is not outstanding")
+            raise ProtocolError(f"a response to request {correlation_id}, which is not outstanding")
         _, response = decode_response(frame, sent.key, sent.version)
         del self._outstanding[correlation_id]
         sent.timer.cancel()
@@ -214,7 +216,7 @@ class Channel:
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
         sent = self._outstanding.pop(correlation_id)
-        reason = f"{sent.name} had no answer for {timeout_ms} ms"
+        reason = f"{sent.name} was not answered within {timeout_ms} ms"
         if not sent.answer.done():
             sent.answer.set_exception(RequestTimedOutError(f"{self.address}: {reason}"))
         self._end(reason)

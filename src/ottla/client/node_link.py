@@ -96,7 +96,7 @@ class NodeLink:
         if version < known.lowest:
             host, port = self.address
             name = ApiKey(request.api_key).name
-            raise UnknownRequestError(f"{host}:{port} does not know the request {name}")
+            raise UnknownRequestError(f"{host}:{port} does not support the request {name}")
         return self._channel.send(request, version, timeout_ms=timeout_ms)
 
     def close(self) -> None:

@@ -111,7 +111,7 @@ class Peer:
 
     async def _connected(self) -> Channel:
         if self._is_closed:
-            raise NotSentError("nothing can be sent to a peer that was closed")
+            raise NotSentError("cannot send a request: the peer was closed")
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._tasks.start("connect", self._connect(self._attempt))
@@ -123,7 +123,7 @@ class Peer:
         return found
 
     async def _connect(self, attempt: asyncio.Future[Channel | ChannelError]) -> None:
-        found: Channel | ChannelError = ChannelError("nothing is connected to any more")
+        found: Channel | ChannelError = ChannelError("cannot connect: the node is stopping")
         try:
             await self._wait_backoff()
             started = self._clock.monotonic()

@@ -117,7 +117,8 @@ def _changes(
     for name, value in altered.items():
         if value is not None and len(value) > _VALUE_LENGTH_MAX:
             raise InvalidConfigError(
-                f"The value of {name} has {len(value)} characters; {_VALUE_LENGTH_MAX} is the most"
+                f"The value of {name} has {len(value)} characters; at most "
+                f"{_VALUE_LENGTH_MAX} are allowed"
             )
     # A broker's config is stored even if it is unchanged: setting the path of a key store again
     # makes the broker reload the file (KAFKA-14136).

@@ -55,7 +55,7 @@ def validate_broker_configs(
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
             "listeners and listener.security.protocol.map cannot change while the broker runs: "
-            "set them in its properties and start it anew",
+            "set them in its properties and restart it",
         )
     for name, security in proposed.listener_security.items():
         _validate_listener_security(name, node.listener_security[name], security)
@@ -77,8 +77,8 @@ def _validate_thread_count(name: str, *, current: object, proposed: object) -> N
     if not least <= proposed <= most:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
-            f"{name}={proposed} is too far from {current}: a running broker can have from half "
-            f"to double as many threads, {least} to {most}",
+            f"{name}={proposed} is too far from {current}: on a running broker, the number of "
+            f"threads can be halved or doubled at most, to {least} to {most}",
         )
 
 

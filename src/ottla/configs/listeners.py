@@ -34,7 +34,7 @@ def parse_listeners(
     """The listeners of `config`, which is `listeners` or `advertised.listeners`."""
     listeners = tuple(_parse(text, config=config, protocols=protocols) for text in texts)
     if len({listener.name for listener in listeners}) < len(listeners):
-        raise InvalidConfigError(f"{config} has a listener's name twice; each needs its own")
+        raise InvalidConfigError(f"{config} has the same listener name twice; names must be unique")
     return listeners
 
 
@@ -48,8 +48,8 @@ def validate_ports(listeners: Iterable[ConfiguredListener]) -> None:
         families = sorted(map(_address_family, hosts))
         if len(hosts) > 1 and families != ["ipv4", "ipv6"]:
             raise InvalidConfigError(
-                f"listeners has {len(hosts)} listeners on port {port}: give each its own, "
-                "unless they are two, one with an IPv4 and one with an IPv6 address"
+                f"listeners has {len(hosts)} listeners on port {port}: each needs its own port, "
+                "except two listeners of which one has an IPv4 and one an IPv6 address"
             )
 
 

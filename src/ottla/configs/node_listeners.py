@@ -103,7 +103,8 @@ class NodeListeners(NamedTuple):
         advertised = {listener.name for listener in self.advertised}
         if not advertised:
             raise InvalidConfigError(
-                "no listener is left for clients; do all appear in controller.listener.names?"
+                "no listener is left for clients: all of them are in "
+                "controller.listener.names; add one for brokers to listeners"
             )
         if not advertised <= names:
             raise InvalidConfigError(
@@ -153,8 +154,8 @@ def _inter_broker_name(settings: _ListenerSettings, *, given: Collection[str]) -
         return settings.security_inter_broker_protocol
     if "security.inter.broker.protocol" in given:
         raise InvalidConfigError(
-            "inter.broker.listener.name and security.inter.broker.protocol say the same thing: "
-            "leave one of them away"
+            "inter.broker.listener.name and security.inter.broker.protocol exclude each other: "
+            "remove one of them"
         )
     return name.upper()
 

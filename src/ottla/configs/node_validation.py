@@ -22,8 +22,8 @@ def validate_node(node: NodeSettings, topic_defaults: EffectiveTopicConfig) -> N
     _validate_authorization(node)
     _require(
         node.node_id == node.broker_id,
-        f"node.id ({node.node_id}) and broker.id ({node.broker_id}) must be the same; "
-        "leave broker.id away",
+        f"node.id ({node.node_id}) and broker.id ({node.broker_id}) must be the same; remove "
+        "broker.id",
     )
     _require(
         node.replica_fetch_wait_max_ms <= node.replica_socket_timeout_ms,
@@ -54,7 +54,7 @@ def _validate_log(node: NodeSettings, topic_defaults: EffectiveTopicConfig) -> N
     astray = set(node.cordoned_log_dirs) - {*node.log_dirs, _EVERY_LOG_DIR}
     _require(
         not astray,
-        f"cordoned.log.dirs has {', '.join(sorted(astray))}, and log.dirs has not",
+        f"cordoned.log.dirs has {', '.join(sorted(astray))}, which log.dirs does not have",
     )
 
 
@@ -70,12 +70,13 @@ def _validate_connections(node: NodeSettings) -> None:
         or node.connection_failed_authentication_delay_ms < node.connections_max_idle_ms,
         "connection.failed.authentication.delay.ms "
         f"({node.connection_failed_authentication_delay_ms}) must be less than "
-        f"connections.max.idle.ms ({node.connections_max_idle_ms}), or a refusal is never sent",
+        f"connections.max.idle.ms ({node.connections_max_idle_ms}), or the connection is closed "
+        "before the error is sent",
     )
     overrides = _connections_per_ip_overrides(node)
     _require(
         node.max_connections_per_ip > 0 or bool(overrides),
-        "max.connections.per.ip=0 refuses everyone; name exceptions in "
+        "max.connections.per.ip=0 refuses all clients; add exceptions to "
         "max.connections.per.ip.overrides",
     )
 

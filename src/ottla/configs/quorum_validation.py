@@ -20,8 +20,8 @@ def validate_quorum(node: NodeSettings, listeners: NodeListeners) -> None:
     if node.is_standalone:
         _require(
             node.is_broker and node.is_controller,
-            f"process.roles={','.join(node.process_roles)} needs other nodes: name the controllers "
-            "in controller.quorum.bootstrap.servers",
+            f"process.roles={','.join(node.process_roles)} needs controllers on other nodes: name "
+            "them in controller.quorum.bootstrap.servers",
         )
         return
     voter_ids = [voter.id for voter in node.controller_quorum_voters]
@@ -42,21 +42,21 @@ def _validate_controller(
 ) -> None:
     _require(
         not voter_ids or node.node_id in voter_ids,
-        f"node {node.node_id} is a controller and missing in controller.quorum.voters, which has "
-        f"{', '.join(map(str, voter_ids))}; add it there, or take controller out of process.roles",
+        f"node {node.node_id} is a controller, but controller.quorum.voters has only "
+        f"{', '.join(map(str, voter_ids))}; add it there, or remove controller from process.roles",
     )
     own = {listener.name for listener in listeners.controller}
     for name in listeners.controller_names:
         _require(
             name in own,
-            f"controller.listener.names has {name}, and listeners has not: a controller needs such "
-            f"a listener, for example {name}://:9093",
+            f"controller.listener.names has {name}, but listeners does not: add a listener for "
+            f"it, for example {name}://:9093",
         )
     _require(
         node.is_broker or not listeners.broker,
-        "process.roles=controller leaves no use for the listeners "
-        f"{', '.join(listener.name for listener in listeners.broker)}; take them out of listeners, "
-        "or name them in controller.listener.names",
+        "process.roles=controller does not use the listeners "
+        f"{', '.join(listener.name for listener in listeners.broker)}; remove them from "
+        "listeners, or add them to controller.listener.names",
     )
 
 
@@ -65,13 +65,15 @@ def _validate_broker_only(
 ) -> None:
     _require(
         node.node_id not in voter_ids,
-        f"node {node.node_id} votes by controller.quorum.voters, and process.roles does not make "
-        "it a controller; add controller there, or take it out of the voters",
+        f"node {node.node_id} is in controller.quorum.voters, but its process.roles does not "
+        "contain controller; add controller there, or remove the node from "
+        "controller.quorum.voters",
     )
     _require(
         not listeners.controller,
         f"listeners has {', '.join(listener.name for listener in listeners.controller)}, which "
-        "controller.listener.names says is for controllers, and process.roles=broker makes none",
+        "controller.listener.names reserves for controllers, but process.roles=broker runs none; "
+        "remove it from listeners",
     )
 
 

@@ -135,7 +135,7 @@ def _facts(kind: ConfigResourceType, definition: ConfigDefinition) -> Iterator[s
 
 def _default(kind: ConfigResourceType, definition: ConfigDefinition) -> str:
     if definition.is_required:
-        return "none; required except on a node that stands alone"
+        return "none; required except on the only node of a cluster"
     text = definition.default_text
     value = "none" if text is None else f"`{text}`" if text else "empty"
     synonyms = ", ".join(f"`{name}`" for name in _broker_defaults(kind, definition.name))

@@ -68,5 +68,5 @@ NO_TIERED_STORAGE: Final = SettingRefusal(
 NO_CONFIG_PROVIDERS: Final = SettingRefusal(
     "Ottla does not support config providers, and would take references such as ${file:...} for "
     "values",
-    "remove it, and write the values themselves",
+    "remove it, and write the values into the properties file",
 )

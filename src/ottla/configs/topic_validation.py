@@ -27,7 +27,7 @@ def validate_topic_configs(
         _validate_remote_storage(config, system_enabled=node.remote_log_storage_system_enable)
     elif _had_remote_storage(existing) and not config.remote_log_delete_on_disable:
         raise InvalidConfigError(
-            "remote.storage.enable cannot become false while remote data is to be kept: set "
+            "remote.storage.enable cannot become false while remote data is kept: set "
             "remote.log.delete.on.disable=true to delete it, or leave remote.storage.enable=true "
             "and set remote.log.copy.disable=true to only read it"
         )

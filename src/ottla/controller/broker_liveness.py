@@ -157,7 +157,7 @@ class BrokerLiveness:
                 await self._fence(broker_id)
                 sessions.end(broker_id)
         except KafkaError as error:
-            _log.warning("no broker is fenced now: %s", error)
+            _log.warning("cannot fence brokers: %s", error)
             await self._clock.sleep(_FENCING_RETRY_SECONDS)
         finally:
             self._fencing = None
@@ -166,7 +166,7 @@ class BrokerLiveness:
     async def _fence(self, broker_id: int) -> None:
         broker = self._controller.proposed_image.brokers.get(broker_id)
         if broker is not None:
-            _log.warning("fencing broker %d, which is not heard of any more", broker_id)
+            _log.warning("fencing broker %d, which sends no heartbeats any more", broker_id)
             request = BrokerHeartbeatRequest(broker_id=broker_id, broker_epoch=broker.epoch)
             await self._controller.submit(fence_broker, request)
 

@@ -63,4 +63,4 @@ class ControllerChores:
             while self._controller.is_active and (request := wanted()) is not None:
                 await self._controller.submit(elect_leaders, request)
         except KafkaError as error:
-            _log.info("no leaders are elected now: %s", error)
+            _log.info("cannot elect leaders: %s", error)

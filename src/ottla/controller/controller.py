@@ -169,10 +169,8 @@ class Controller:
             return KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR, f"the metadata could not be written: {error}"
             )
-        _log.error("records that make no sense are not written", exc_info=error)
-        return KafkaError(
-            ErrorCode.UNKNOWN_SERVER_ERROR, f"the metadata does not allow this: {error}"
-        )
+        _log.error("rejected invalid metadata records", exc_info=error)
+        return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"invalid metadata records: {error}")
 
     async def _wait_committed(self) -> None:
         answered = asyncio.get_running_loop().create_future()
@@ -188,7 +186,7 @@ class Controller:
                 cluster=image.cluster_configs, broker=broker
             )
         except InvalidConfigError as error:
-            _log.warning("stored broker configs are left out: %s", error.message)
+            _log.warning("ignoring stored broker configs: %s", error.message)
         else:
             self._descriptions = TopicDescriptions(self._node)
 
@@ -202,5 +200,6 @@ def _outcome_unknown() -> OutcomeUnknownError:
 
 def not_controller() -> KafkaError:
     return KafkaError(
-        ErrorCode.NOT_CONTROLLER, "this node is not the active controller; ask the one that is"
+        ErrorCode.NOT_CONTROLLER,
+        "this node is not the active controller; send the request to the active controller",
     )

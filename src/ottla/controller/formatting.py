@@ -64,7 +64,7 @@ def format_node(
         if other is not None and (other.cluster_id, other.node_id) != (cluster_id, node_id):
             raise StorageError(
                 f"{path} belongs to node {other.node_id} of cluster {other.cluster_id}; empty it "
-                "to give it to another, which loses its data"
+                "to reuse it, which deletes its data"
             )
     refuse_foreign_files(disk, every_path)
     voter = voters.get(node_id)
@@ -103,11 +103,13 @@ def format_directory(
     contains.
     """
     voter = voters.get(node_id)
-    assert voter is None or voter.key.directory_id == directory_id, "the voters know another one"
+    assert voter is None or voter.key.directory_id == directory_id, (
+        "the voters have another directory id"
+    )
     make_directories(disk, directory)
     if read_meta_properties(disk, directory) is not None:
         raise StorageError(
-            f"{directory} is formatted already; empty it to format it anew, which loses its data"
+            f"{directory} is formatted already; empty it to format it again, which deletes its data"
         )
     bootstrap_snapshot(disk, directory, users=users, now_ms=now_ms).write()
     if voters.voters:

@@ -25,7 +25,7 @@ def parse_initial_controllers(text: str, *, listener_name: str) -> VoterSet:
     """Raises a ValueError with the reason if the text is invalid."""
     voters = [_parse(part.strip(), listener_name=listener_name) for part in text.split(",") if part]
     if not voters:
-        raise ValueError(f"there is no controller; write {_FORM}")
+        raise ValueError(f"no controller is given; write {_FORM}")
     for what, values in (
         ("id", [voter.key.id for voter in voters]),
         ("directory id", [voter.key.directory_id for voter in voters]),
@@ -42,13 +42,15 @@ def format_initial_controllers(voters: VoterSet) -> str:
 def _parse(text: str, *, listener_name: str) -> Voter:
     match = _CONTROLLER.fullmatch(text)
     if match is None or int(match["id"]) > _ID_MAX or int(match["port"]) > _PORT_MAX:
-        raise ValueError(f"{text!r} is no controller; write {_FORM}")
+        raise ValueError(f"{text!r} is not a controller; write {_FORM}")
     try:
         directory_id = uuid_from_text(match["directory_id"])
     except ValueError:
         directory_id = ZERO_UUID
     if directory_id == ZERO_UUID:
-        raise ValueError(f"{match['directory_id']!r} in {text!r} is no directory id; write {_FORM}")
+        raise ValueError(
+            f"{match['directory_id']!r} in {text!r} is not a directory id; write {_FORM}"
+        )
     endpoint = VoterEndpoint(listener_name, match["bracketed"] or match["host"], int(match["port"]))
     return initial_voter(int(match["id"]), directory_id, endpoint)
 

@@ -155,7 +155,7 @@ class MetadataLog:
     def read(self, offset: int, *, bytes_max: int) -> FileSlice:
         """Whole batches starting at an offset, at least one."""
         piece = self._log.read(offset, bytes_max=bytes_max, upper_offset=self.log_end_offset)
-        assert piece is not None, f"{self._log} has nothing at offset {offset}"
+        assert piece is not None, f"{self._log} has no records at offset {offset}"
         return piece
 
     def read_snapshot(self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int) -> bytes:
@@ -218,7 +218,7 @@ class MetadataLog:
 
     def truncate_to(self, offset: int, *, now_ms: int) -> None:
         """Removes the records at this offset and above, durably."""
-        assert offset >= self.committed_offset, "what is committed stays"
+        assert offset >= self.committed_offset, "committed records are not truncated"
         self._log.truncate_to(offset, now_ms=now_ms)
 
     def commit(self, offset: int) -> None:

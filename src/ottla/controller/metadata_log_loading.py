@@ -105,8 +105,8 @@ def _load(
     if log.log_start_offset > 0:
         reasons = "; ".join(map(str, unreadable)) or "there is none"
         raise StorageError(
-            f"{log} begins at offset {log.log_start_offset} and no snapshot up to there can be "
-            f"read: {reasons}. Restore one from a copy of the directory."
+            f"{log} begins at offset {log.log_start_offset}, but no snapshot up to that offset "
+            f"can be read: {reasons}. Restore one from a copy of the directory."
         )
     nothing = LoadedSnapshot(MetadataReplay(MetadataImage()), [])
     return _replay_log(metadata_log, log, nothing, 0, now_ms)

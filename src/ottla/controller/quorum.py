@@ -143,7 +143,7 @@ class MetadataQuorum:
     async def handle(self, request: Message) -> Message:
         """The response to a request of another replica, or of a tool that changes voters."""
         if self.failure is not None:
-            raise ConnectionAbortedError(f"this node's metadata has failed: {self.failure}")
+            raise ConnectionAbortedError(f"this node's metadata log has failed: {self.failure}")
         number = self._raft.receive(request, now_ms=self._now_ms())
         reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._replies[number] = reply
@@ -195,7 +195,7 @@ class MetadataQuorum:
             await asyncio.wait([self._flushing])
         await self._snapshots.wait_written()
         is_sound = self.failure is None
-        self.fail(RuntimeError("it is closed"))
+        self.fail(RuntimeError("the node is stopping"))
         self._peers.close()
         if is_sound:
             self.log.close()
@@ -219,7 +219,7 @@ class MetadataQuorum:
         replies, self._replies = self._replies, {}
         for reply in replies.values():
             if not reply.done():
-                reply.set_exception(ConnectionAbortedError(f"the metadata has failed: {error}"))
+                reply.set_exception(ConnectionAbortedError(f"the metadata log has failed: {error}"))
         self._notify_leader_changed()
 
     # ---- carrying out
@@ -231,7 +231,7 @@ class MetadataQuorum:
         try:
             event(*arguments, now_ms=self._now_ms())
         except CommittedRecordsLostError as error:
-            _log.exception("this node's metadata has failed")
+            _log.exception("this node's metadata log has failed")
             self.fail(error)
         self._carry_out()
 
@@ -248,7 +248,7 @@ class MetadataQuorum:
             self.fail(error)
             if not isinstance(error, Exception):
                 raise
-            _log.exception("this node's metadata has failed")
+            _log.exception("this node's metadata log has failed")
         finally:
             self._is_carrying_out = False
         if self.failure is None:
@@ -348,7 +348,7 @@ class MetadataQuorum:
             response = await self._peers.send(send.destination, send.request)
             require_sound(response)
         except (ChannelError, ProtocolError) as error:
-            _log.debug("no answer of node %d: %s", send.destination.node_id, error)
+            _log.debug("no response from node %d: %s", send.destination.node_id, error)
             self._process(self._raft.fail, send.number)
             return
         while self._flushing is not None and isinstance(response, FetchSnapshotResponse):

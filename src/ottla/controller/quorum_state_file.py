@@ -27,8 +27,9 @@ def read_quorum_state(disk: Disk, directory: str) -> QuorumStateData | None:
         return quorum_state_from_json(content.decode())[0]
     except (ProtocolError, UnicodeDecodeError) as error:
         raise CorruptCheckpointError(
-            f"{path} is corrupt: {error}. In a cluster of one node it can be removed; in a larger "
-            "one the node could vote twice without it, so that it has to join anew."
+            f"{path} is corrupt: {error}. In a cluster of one node it can be removed. In a larger "
+            "one do not remove it, because the node could then vote twice: format the node again "
+            "and let it join."
         ) from error
 
 

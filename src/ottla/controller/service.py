@@ -10,10 +10,12 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from ottla.controller.api_rights import CLUSTER_OPERATIONS, RIGHTS
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
 from ottla.controller.operation import Operation
 from ottla.controller.quorum_description import describe_quorum
+from ottla.security.acls.acl import CLUSTER_NAME, ResourceType
 from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
@@ -123,9 +125,13 @@ class ControllerService:
         rights: Rights = UNRESTRICTED,
     ) -> Message:
         """Returns the response. Raises `KafkaError` for the request as a whole, mostly
-        NOT_CONTROLLER."""
+        NOT_CONTROLLER or CLUSTER_AUTHORIZATION_FAILED."""
         key = request.api_key
-        assert key is not None, f"{type(request).__name__} is no request"
+        assert key is not None, f"{type(request).__name__} is not a request"
+        rights = rights.declaring(RIGHTS[key])
+        operation = CLUSTER_OPERATIONS.get(key)
+        if operation is not None:
+            rights.require(operation, ResourceType.CLUSTER, CLUSTER_NAME)
         if key in QUORUM_APIS:
             return await self.controller.quorum.handle(request)
         match request:

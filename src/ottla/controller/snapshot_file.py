@@ -137,8 +137,8 @@ def read_snapshot(disk: Disk, path: str) -> Iterator[DecodedBatch]:
         yield from _read_batches(file)
     except (CorruptLogError, ProtocolError) as error:
         raise CorruptSnapshotError(
-            f"{path} is no whole snapshot: {error}. An older one and the log replace it if they "
-            f"are there; move {basename(path)} away if not even that helps."
+            f"{path} is not a complete snapshot: {error}. The node uses an older snapshot and the "
+            f"log instead, if it has them; if it does not start, move {basename(path)} away."
         ) from error
     finally:
         file.close()
@@ -152,7 +152,7 @@ def _read_batches(file: File) -> Iterator[DecodedBatch]:
         if last is None and not _begins_with(decoded, SnapshotHeaderRecord):
             raise ProtocolError("it has no header")
         if last is not None and _begins_with(last, SnapshotFooterRecord):
-            raise ProtocolError("it goes on after its footer")
+            raise ProtocolError("it has data after its footer")
         last = decoded
         yield decoded
     if last is None or not _begins_with(last, SnapshotFooterRecord):

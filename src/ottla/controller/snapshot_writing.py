@@ -57,4 +57,4 @@ class SnapshotWriting:
             self._metadata_log.complete_snapshot(snapshot, now_ms=self._seams.clock.now_ms())
         except OSError as error:
             self._metadata_log.abandon_snapshot()
-            _log.warning("the metadata snapshot %s is not complete: %s", snapshot.path, error)
+            _log.warning("cannot write the metadata snapshot %s: %s", snapshot.path, error)

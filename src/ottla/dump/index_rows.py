@@ -94,8 +94,8 @@ def torn_entry(index: OffsetIndex | TimeIndex) -> Problem | None:
 def _ending(file: KnownFile, index: OffsetIndex | TimeIndex, used: int) -> Iterator[Row]:
     if empty := index.entry_count - used:
         yield Remark(
-            f"{file.path}: {empty} empty entries follow, as in the index of a segment that is "
-            f"still written to, or was when its broker crashed"
+            f"{file.path}: empty entries at the end: {empty}. This is normal for the index of a "
+            "segment that is being written to, or was when its broker crashed"
         )
     problem = torn_entry(index)
     if problem is not None:

@@ -74,8 +74,8 @@ def walk_log(
             raise CorruptLogError(
                 file.path,
                 position=error.position,
-                reason=f"its last {end - error.position} bytes are zeros: room that was reserved "
-                f"and never used, or a write that a crash lost",
+                reason=f"its last {end - error.position} bytes are zeros: preallocated space that "
+                "was never used, or a write that was lost in a crash",
             ) from error
         raise
 

@@ -74,10 +74,10 @@ def _parse_epoch(words: list[str]) -> EpochEntry:
 def _text(disk: Disk, file: KnownFile) -> str:
     content = read_file(disk, file.path)
     if content is None:
-        raise FileNotFoundError(f"{file.path} is gone")
+        raise FileNotFoundError(f"{file.path} does not exist any more")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         raise CorruptCheckpointError(
-            f"{file.path} is corrupt: byte {error.start} is no UTF-8"
+            f"{file.path} is corrupt: byte {error.start} is not UTF-8"
         ) from error

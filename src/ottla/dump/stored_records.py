@@ -104,7 +104,7 @@ def decode_stored(record: Record, record_format: StoredRecordFormat) -> Decoded:
         if isinstance(records, TypedRecords):
             return Decoded(value_record=_typed_value(records, record))
         if record.key is None:
-            raise ProtocolError("the record has no key, and every record of this topic has one")
+            raise ProtocolError("the record has no key, but every record of this topic needs one")
         key_message = records.decode_key(record.key)
         key = _stored(key_message, KEY_VERSION)
         value = None

@@ -144,7 +144,7 @@ class Raft:
                 updated = voter_updates.receive_update_voter(quorum, request, now_ms=now_ms)
                 quorum.reply(Reply(number, updated))
             case _:
-                raise TypeError(f"{type(request).__name__} is not for the quorum")
+                raise TypeError(f"{type(request).__name__} is not a message of the quorum")
         self._poll(now_ms)
         return number
 

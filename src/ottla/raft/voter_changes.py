@@ -78,14 +78,17 @@ def take_api_versions_response(
             supported = KRaftVersions(feature.min_version, feature.max_version)
     if response.error_code != ErrorCode.NONE:
         error = error_of(response.error_code)
-        finish_change(quorum, leader, ErrorCode.REQUEST_TIMED_OUT, f"the new voter said {error!r}")
+        finish_change(
+            quorum, leader, ErrorCode.REQUEST_TIMED_OUT, f"the new voter responded with {error!r}"
+        )
     elif not supported.include(quorum.history.kraft_version):
         finish_change(
             quorum,
             leader,
             ErrorCode.INVALID_REQUEST,
-            f"the new voter speaks {KRAFT_VERSION_FEATURE} {supported.lowest} to "
-            f"{supported.highest}, the quorum {quorum.history.kraft_version}: upgrade it",
+            f"the new voter supports {KRAFT_VERSION_FEATURE} {supported.lowest} to "
+            f"{supported.highest}, but the quorum uses {quorum.history.kraft_version}: upgrade "
+            "the new voter",
         )
     elif not leader.progress.is_caught_up(key, now_ms=now_ms):
         finish_change(
@@ -111,7 +114,9 @@ def fail_api_versions(quorum: Quorum) -> None:
     """The new voter is unreachable: ends the change with an error."""
     leader = quorum.state
     if isinstance(leader, Leader) and leader.change is not None and leader.change.offset is None:
-        message = "the new voter cannot be reached: start it, and see that its listener is right"
+        message = (
+            "the new voter cannot be reached: start it, and check that its listener is correct"
+        )
         finish_change(quorum, leader, ErrorCode.REQUEST_TIMED_OUT, message)
 
 
@@ -125,7 +130,7 @@ def receive_remove_voter(
         if voters is None:
             raise KafkaError(
                 ErrorCode.VOTER_NOT_FOUND,
-                f"{key.id} with that directory is not a voter, or it is the only one",
+                f"{key.id} with this directory id is not a voter, or is the only voter",
             )
     except KafkaError as error:
         _refuse(quorum, number, request, error)
@@ -137,10 +142,15 @@ def receive_remove_voter(
 def _require_leader(quorum: Quorum, request: VoterChangeRequest, *, now_ms: int) -> Leader:
     if has_other_cluster_id(quorum, request.cluster_id):
         ours = quorum.config.cluster_id
-        raise KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, f"the cluster id here is {ours}")
+        raise KafkaError(
+            ErrorCode.INCONSISTENT_CLUSTER_ID, f"the cluster id of this node is {ours}"
+        )
     leader = quorum.state
     if not isinstance(leader, Leader):
-        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "ask the leader of the quorum")
+        raise KafkaError(
+            ErrorCode.NOT_LEADER_OR_FOLLOWER,
+            "this node is not the leader of the quorum: send the request to the leader",
+        )
     if request.voter_id < 0 or request.voter_directory_id == ZERO_UUID:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "a voter has an id and a directory: name both")
     maybe_expire_change(quorum, leader, now_ms=now_ms)

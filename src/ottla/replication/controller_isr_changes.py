@@ -84,7 +84,7 @@ class ControllerIsrChanges:
                     is_answered = await self._send_together(sent)
                 except Exception:
                     # A partition whose proposal is lost would never propose again.
-                    _log.exception("changing ISRs fails")
+                    _log.exception("changing ISRs failed")
                 if not is_answered:
                     # A newer proposal replaces the older one of the same partition.
                     self._unsent = {**sent, **self._unsent}
@@ -102,10 +102,10 @@ class ControllerIsrChanges:
                 _request(changes, node_id=self._node_id, broker_epoch=self._broker_epoch())
             )
         except (ChannelError, KafkaError) as error:
-            _log.info("the controller is not reached to change ISRs: %s", error)
+            _log.info("cannot reach the controller to change ISRs: %s", error)
             return False
         if response.error_code != ErrorCode.NONE:
-            _log.info("the controller changes no ISR, with error %d", response.error_code)
+            _log.info("the controller refused to change ISRs: error %d", response.error_code)
             return False
         answers = {
             (topic.topic_id, each.partition_index): each

@@ -83,12 +83,12 @@ class Fetcher:
             try:
                 await self._fetch_once()
             except ChannelError as error:
-                _log.info("fetching fails: %s", error)
+                _log.info("fetching failed: %s", error)
                 self._session.restart()
                 await self._context.clock.sleep(_UNREACHED_SECONDS)
             except Exception:
                 # If this task ended, these partitions would no longer be fetched.
-                _log.exception("fetching fails")
+                _log.exception("fetching failed")
                 self._session.restart()
                 await self._context.clock.sleep(_BEWILDERED_SECONDS)
 
@@ -192,7 +192,7 @@ class Fetcher:
             else:
                 self._append(fetched, data, now_ms)
         except (KafkaError, ProtocolError, StorageError) as error:
-            _log.warning("%s: what was fetched is not taken: %s", fetched.partition.name, error)
+            _log.warning("%s: cannot append what was fetched: %s", fetched.partition.name, error)
             self._rest_after_error(fetched)
         except OSError as error:
             self._storage_failed(fetched, error)
@@ -219,7 +219,7 @@ class Fetcher:
             # The leader has newer metadata. When it arrives here, the partition is added again.
             self._drop(fetched.key)
         else:
-            _log.debug("%s: the leader answers with error %d", fetched.partition.name, error)
+            _log.debug("%s: the leader responded with error %d", fetched.partition.name, error)
             self._rest_after_error(fetched)
 
     async def _sync(self) -> None:
@@ -247,7 +247,7 @@ class Fetcher:
                 timeout_ms=self._context.limits.socket_timeout_ms,
             )
         except ChannelError as error:
-            _log.info("the leader's offsets are not known: %s", error)
+            _log.info("cannot get the leader's offsets: %s", error)
             offsets = {}
         now_ms = self._context.clock.now_ms()
         for fetched in lost:

@@ -75,7 +75,7 @@ def truncate_to_agree(partition: Partition, leaders: EpochEnd, *, now_ms: int) -
         # and the next fetch compares again.
         offset = mine.end_offset if mine.epoch != leaders.epoch else min(mine.end_offset, offset)
     _log.info(
-        "%s is cut from %d to %d: its leader's epoch %d ended at %d",
+        "truncating %s from %d to %d: the leader's epoch %d ended at %d",
         partition.name,
         log.log_end_offset,
         offset,
@@ -83,7 +83,9 @@ def truncate_to_agree(partition: Partition, leaders: EpochEnd, *, now_ms: int) -
         leaders.end_offset,
     )
     if offset < log.high_watermark:
-        _log.warning("%s is cut below its high watermark %d", partition.name, log.high_watermark)
+        _log.warning(
+            "truncating %s below its high watermark %d", partition.name, log.high_watermark
+        )
     log.truncate_to(offset, now_ms=now_ms)
 
 

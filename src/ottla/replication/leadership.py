@@ -147,12 +147,12 @@ class Leadership:
             # This node may not have received the newest metadata yet: the follower retries.
             raise KafkaError(
                 ErrorCode.UNKNOWN_LEADER_EPOCH,
-                f"node {follower.node_id} has no replica of {name} that is known here yet",
+                f"this node does not know a replica of {name} on node {follower.node_id} yet",
             )
         if self._is_stale(follower):
             raise KafkaError(
                 ErrorCode.NOT_LEADER_OR_FOLLOWER,
-                f"node {follower.node_id} registered anew; this fetch is from before that",
+                f"node {follower.node_id} has registered again since it sent this fetch",
             )
         return self.remote[follower.node_id]
 

@@ -144,7 +144,7 @@ class Partition(ReadablePartition):
         self._maybe_advance_high_watermark()
 
     def _take_epochs(self, registration: PartitionRegistration) -> None:
-        assert registration.leader_epoch >= self.leader_epoch, f"{self.name} goes back in time"
+        assert registration.leader_epoch >= self.leader_epoch, f"{self.name}: epoch decreased"
         self.leader = NodeId(registration.leader)
         self.leader_epoch = LeaderEpoch(registration.leader_epoch)
         self.partition_epoch = registration.partition_epoch
@@ -215,8 +215,8 @@ class Partition(ReadablePartition):
         if leadership.is_below(self.min_insync_replicas):
             raise KafkaError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"{self.name} has {len(leadership.isr)} replicas in sync and needs "
-                f"{self.min_insync_replicas} (min.insync.replicas)",
+                f"{self.name} has too few in-sync replicas: {len(leadership.isr)}, but "
+                f"min.insync.replicas is {self.min_insync_replicas}",
             )
 
     def is_acknowledged(self, offset: int) -> bool:
@@ -361,7 +361,7 @@ class Partition(ReadablePartition):
         # A follower that was about to join may have held back the high watermark.
         self._maybe_advance_high_watermark()
         if late and leadership.pending is None:
-            _log.info("%s: %s fell behind and leave the ISR", self.name, sorted(late))
+            _log.info("%s: removing lagging replicas %s from the ISR", self.name, sorted(late))
             leadership.propose(self, leadership.isr.difference(late))
         self.maybe_expand_isr()
 
@@ -389,7 +389,7 @@ class Partition(ReadablePartition):
         leadership = self._leadership
         if leadership is None or leadership.pending is not change:
             return
-        _log.info("%s: the ISR was not changed, with error %d", self.name, error)
+        _log.info("%s: the controller refused the ISR change: error %d", self.name, error)
         refusal = refusal_of(error)
         if refusal is IsrRefusal.FORGET:
             leadership.forget_proposal()

@@ -92,8 +92,8 @@ class ReadablePartition:
         if end.end_offset == UNDEFINED_OFFSET or offset < log.log_start_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"{self.name} has {log.log_start_offset} to {log.log_end_offset} and knows nothing "
-                f"of offset {offset} after epoch {epoch}",
+                f"{self.name} has offsets {log.log_start_offset} to {log.log_end_offset}, but not "
+                f"offset {offset} after epoch {epoch}",
             )
         return end if end.epoch < epoch or end.end_offset < offset else None
 
@@ -114,7 +114,8 @@ class ReadablePartition:
     def not_leader(self) -> KafkaError:
         return KafkaError(
             ErrorCode.NOT_LEADER_OR_FOLLOWER,
-            f"this node does not lead {self.name}; node {self.leader} does, as far as it knows",
+            f"this node is not the leader of {self.name}; the last known leader is node "
+            f"{self.leader}",
         )
 
     def check_leader_epoch(self, requested: int) -> None:
@@ -124,11 +125,13 @@ class ReadablePartition:
         if requested < self.leader_epoch:
             raise KafkaError(
                 ErrorCode.FENCED_LEADER_EPOCH,
-                f"epoch {requested} of {self.name} is over, it has {self.leader_epoch} now",
+                f"leader epoch {requested} of {self.name} is fenced; the current one is "
+                f"{self.leader_epoch}",
             )
         raise KafkaError(
             ErrorCode.UNKNOWN_LEADER_EPOCH,
-            f"epoch {requested} of {self.name} is not known here yet, only {self.leader_epoch}",
+            f"leader epoch {requested} of {self.name} is not known yet; the current one "
+            f"is {self.leader_epoch}",
         )
 
     # ---- waiting fetches

@@ -249,7 +249,7 @@ class SystemFile:
                 more = os.pwritev(self._descriptor, rest, position + written)
             except OSError as error:
                 raise self._write_failed(error, position, written=written) from error
-            assert more > 0, "the kernel wrote nothing and named no error"
+            assert more > 0, "the kernel wrote no bytes and reported no error"
             written += more
         return written
 

@@ -72,7 +72,7 @@ class SystemListener:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                _log.warning("new connections have to wait: %s", error)
+                _log.warning("cannot accept connections for now: %s", error)
                 self.pause_accepting()
                 self._retry = self._loop.call_later(_RETRY_SECONDS, self.resume_accepting)
                 return

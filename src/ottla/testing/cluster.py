@@ -76,7 +76,7 @@ class Cluster:
         self._properties = {**_TEST_PROPERTIES, **(properties or {})}
         self._ids = [1] if nodes == 1 else list(range(1, nodes + 1))
         assert nodes == 1 or "node.id" not in self._properties, (
-            "several nodes have ids of their own"
+            "node.id cannot be set for several nodes, which have ids 1, 2, 3, ..."
         )
         if "listeners" in self._properties:
             raise InvalidConfigError(
@@ -104,7 +104,7 @@ class Cluster:
         """Starts all nodes and returns when they serve. Raises the first error of a failed
         start.
         """
-        assert not self._running, "the cluster runs already"
+        assert not self._running, "the cluster is already running"
         if len(self._ids) > 1:
             self._prepare_quorum()
         self._start(self._ids)
@@ -189,7 +189,7 @@ class Cluster:
     @property
     def _serving(self) -> list[EmbeddedNode]:
         nodes = [node for node in self._running.values() if not node.has_failed]
-        assert nodes, "no node of the cluster runs"
+        assert nodes, "no node of the cluster is running"
         return nodes
 
     def _start(self, node_ids: list[int]) -> None:

@@ -84,7 +84,7 @@ def encode_response_into(
 def encode_whole_response(response: Message, version: int, *, correlation_id: int) -> bytes:
     """A response without file slices, as one bytes object."""
     key = response.api_key
-    assert key is not None, f"{type(response).__name__} is no response"
+    assert key is not None, f"{type(response).__name__} is not a response"
     parts: list[Buffer] = [_NO_TAGS] if response_header_version(key, version) else []
     response.encode_into(parts, version)
     body = b"".join(parts)
@@ -129,7 +129,9 @@ def decode_response(frame: Buffer, key: int, version: int) -> tuple[ResponseHead
 
 
 def _api_key(message: Message) -> int:
-    assert message.api_key is not None, f"{type(message).__name__} is no request and no response"
+    assert message.api_key is not None, (
+        f"{type(message).__name__} is neither a request nor a response"
+    )
     return message.api_key
 
 

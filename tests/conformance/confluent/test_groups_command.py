@@ -81,7 +81,7 @@ def test_offsets_are_moved_only_if_that_is_meant(
 ) -> None:
     consumer = caught_up(node, topic)
     busy = command.run("reset", topic, "--to", "earliest", "--execute")
-    assert (busy.returncode, "Stop them first" in busy.stderr) == (1, True)
+    assert (busy.returncode, "Stop the members first" in busy.stderr) == (1, True)
     consumer.close()
     assert [row["new"] for row in command.rows("reset", topic, "--to", "-2")] == [3, 3]
     assert [row["committed"] for row in command.rows("describe", topic)] == [5, 5]

@@ -91,7 +91,7 @@ def test_hanging_transaction_is_found_and_aborted(
     at = ("--topic", topic, "--partition", "0", "--start-offset")
     refused = command.run("abort", *at, str(found["start_offset"] + 1))
     assert refused.exit_code == 1
-    assert f"open ones at {found['start_offset']}" in refused.stderr
+    assert f"Open transactions begin at {found['start_offset']}" in refused.stderr
     ran = command.run("abort", *at, str(found["start_offset"]))
     assert ran.exit_code == 0, ran.stderr
     assert command.rows("find-hanging", "--topic", topic) == []
@@ -114,9 +114,9 @@ def test_transaction_of_an_id_is_aborted_and_its_producer_fenced(
     [
         (["describe", "nobody"], "There is no transactional id nobody."),
         (["abort", "nobody"], "There is no transactional id nobody."),
-        (["abort", "--topic", "orders"], "Which transaction?"),
+        (["abort", "--topic", "orders"], "Name the transaction"),
         (["list", "--state", "Sleeping"], "There is no state Sleeping."),
-        (["list", "--longer-than", "long"], "is no time"),
+        (["list", "--longer-than", "long"], "is not a time"),
         (["find-hanging", "--topic", "nothing"], "There is no topic nothing."),
     ],
 )

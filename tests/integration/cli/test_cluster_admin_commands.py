@@ -115,11 +115,11 @@ def test_what_cannot_move_says_why(operator: Operator, tmp_path: Path) -> None:
         "no partition none-0" in operator.run("reassign", "execute", str(plan), exit_code=1).stderr
     )
     plan.write_text("{}")
-    assert "no plan" in operator.run("reassign", "execute", str(plan), exit_code=2).stderr
+    assert "not a plan" in operator.run("reassign", "execute", str(plan), exit_code=2).stderr
     few = operator.run("reassign", "generate", "--brokers", "1", "-t", "orders", exit_code=2)
-    assert "need as many brokers" in few.stderr
+    assert "needs as many brokers" in few.stderr
     unknown = operator.run("reassign", "generate", "--brokers", "1,9", exit_code=1)
-    assert "no broker 9" in unknown.stderr
+    assert "no live broker 9" in unknown.stderr
 
 
 def test_leaders_are_elected_where_that_is_needed(operator: Operator) -> None:
@@ -133,9 +133,9 @@ def test_leaders_are_elected_where_that_is_needed(operator: Operator) -> None:
 
 
 def test_a_voter_has_to_be_named_whole(operator: Operator) -> None:
-    assert "Which controller?" in operator.run("quorum", "add", exit_code=2).stderr
-    assert "is no controller" in operator.run("quorum", "add", "4@host", exit_code=2).stderr
-    assert "is no voter" in operator.run("quorum", "remove", "9", exit_code=1).stderr
+    assert "Name the controller" in operator.run("quorum", "add", exit_code=2).stderr
+    assert "is not a controller" in operator.run("quorum", "add", "4@host", exit_code=2).stderr
+    assert "is not a voter" in operator.run("quorum", "remove", "9", exit_code=1).stderr
 
 
 def test_an_unreachable_cluster_is_reported_at_once() -> None:

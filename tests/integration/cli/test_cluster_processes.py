@@ -75,7 +75,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterCommand
 def test_a_node_that_was_killed_stays_down_until_it_is_restarted(cluster: ClusterCommand) -> None:
     assert "node 2 killed" in cluster.run("kill", "2").stdout
     assert cluster.pid(2) is None
-    assert "does not run" in cluster.run("kill", "2", exit_code=1).stderr
+    assert "is not running" in cluster.run("kill", "2", exit_code=1).stderr
     assert "stopped" in cluster.run("status", exit_code=1).stdout
     assert "node 2 restarted" in cluster.run("restart", "2").stdout
     cluster.wait(lambda: cluster.is_well)
@@ -121,7 +121,7 @@ def test_a_killed_node_is_started_by_the_next_up_and_not_by_the_running_one(
     try:
         assert "node 1 killed" in command.run("kill", "1").stdout
         log = (command.directory / "supervisor.log").read_text()
-        assert "died of SIGKILL; `ottla cluster restart 1` starts it again" in log
+        assert "was killed by SIGKILL; `ottla cluster restart 1` starts it again" in log
         assert command.pid(1) is None
         command.run("down")
         command.run("up", "--detach")
@@ -136,7 +136,7 @@ def test_help_says_what_a_killed_node_comes_back_by(name: str) -> None:
         CliRunner().invoke(make_app("cluster"), ["cluster", name, "--help"]).stdout.split()
     )
     if name == "up":
-        assert "not one that kill or stop ended" in said.replace("│ ", "")
+        assert "not those that kill or stop ended" in said.replace("│ ", "")
     else:
         assert "up --restart" in said
 

@@ -19,4 +19,4 @@ def test_a_node_whose_metadata_fails_ends_with_a_message(tmp_path: Path) -> None
 
         wait_until(lambda: failing.exit_code is not None, "the node's end")
         assert failing.exit_code == 1
-        assert "its metadata has failed" in failing.stderr
+        assert "its metadata log has failed" in failing.stderr

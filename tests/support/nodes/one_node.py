@@ -203,8 +203,9 @@ class OneNode:
         key = request.api_key
         assert key is not None
         sent = type(request).decode(request.encode(version), version)
-        context = self.context(version, listener=listener, rights=rights)
-        answer = self.broker.apis[key].handler(context, sent)
+        api = self.broker.apis[key]
+        context = self.context(version, listener=listener, rights=rights.declaring(api.rights))
+        answer = api.handler(context, sent)
         assert answer is not None
         # What follows an answer comes before the next request.
         self.clock.advance(0)
@@ -212,6 +213,22 @@ class OneNode:
             response = await _resolved(answer)
         else:
             response = answer if isinstance(answer, Message) else await answer
+        return response_class(key).decode(response.encode(version), version)
+
+    def send_to_controller(
+        self, request: Message, version: int, *, rights: Rights = UNRESTRICTED
+    ) -> Any:
+        """The response to a request that comes over a controller listener."""
+        return self.run(self._answer_as_controller(request, version, rights))
+
+    async def _answer_as_controller(self, request: Message, version: int, rights: Rights) -> Any:
+        key = request.api_key
+        assert key is not None
+        sent = type(request).decode(request.encode(version), version)
+        api = self.broker.controller_apis[key]
+        context = self.context(version, listener="CONTROLLER", rights=rights.declaring(api.rights))
+        answer: Any = api.handler(context, sent)
+        response = answer if isinstance(answer, Message) else await answer
         return response_class(key).decode(response.encode(version), version)
 
     def context(

@@ -95,7 +95,8 @@ def test_envelope_to_a_deposed_controller_comes_back(node: OneNode) -> None:
 def test_envelope_whose_outcome_is_unknown_is_not_said_to_be_unexecuted(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def serve(_service: ControllerService, _request: Message) -> Message:
+    async def serve(_service: ControllerService, _request: Message, *, rights: Rights) -> Message:
+        assert rights is UNRESTRICTED
         raise OutcomeUnknownError(ErrorCode.NOT_CONTROLLER, "deposed before the commit")
 
     monkeypatch.setattr(ControllerService, "serve", serve)
@@ -125,7 +126,7 @@ def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
 def test_error_ends_the_connection_where_a_response_has_no_place_for_it(node: OneNode) -> None:
     fail_metadata(node)
     assert send_request(node, UpdateFeaturesRequest()).error_code == ErrorCode.KAFKA_STORAGE_ERROR
-    with pytest.raises(ConnectionAbortedError, match="cannot be answered"):
+    with pytest.raises(ConnectionAbortedError, match="cannot be handled"):
         send_request(node, CreateTopicsRequest())
 
 

@@ -40,7 +40,7 @@ def test_what_is_read_wrongly_is_read_again(
     node.disk.faults.corrupt_sent(Corruption(SeededDice(seed), 1.0, lambda _: True))
     node.run(load_again(node))
     assert node.send_request(INIT, 5).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    assert "is damaged, and is read again" in caplog.text
+    assert "is corrupt; reading it again" in caplog.text
 
     node.disk.faults.corrupt_sent(None)
     node.clock.advance(10)
@@ -106,9 +106,9 @@ def test_a_batch_of_garbage_is_left_out_and_named(
     node.run(load_again(node))
 
     assert node.send_request(INIT, 5).producer_epoch == last.producer_epoch + 1
-    where = f"__transaction_state-0: the batch of offsets {found.first_offset} to"
-    assert f"{where} {found.last_offset} is left out" in caplog.text
-    assert "damaged" not in caplog.text
+    where = f"__transaction_state-0: skipping the batch of offsets {found.first_offset} to"
+    assert f"{where} {found.last_offset}, whose checksum is correct" in caplog.text
+    assert "is corrupt" not in caplog.text
 
 
 def test_nothing_of_a_batch_of_garbage_is_applied(start_node: StartNode) -> None:

@@ -50,7 +50,7 @@ def table(flights: list[dict[str, Any]]) -> pa.Table:
 def test_a_table_has_each_flight_once() -> None:
     check_each_once(table(FLIGHTS), FLIGHTS, PLANES)
     for wrong in ([*FLIGHTS, FLIGHTS[0]], FLIGHTS[1:], [*FLIGHTS[1:], FLIGHTS[1]]):
-        with pytest.raises(AssertionError, match="missing or doubled"):
+        with pytest.raises(AssertionError, match="missing or duplicated"):
             check_each_once(table(wrong), FLIGHTS, PLANES)
 
 

@@ -91,10 +91,10 @@ def test_a_lost_connection_fails_outstanding_requests_and_notifies_its_owner_onc
         await until(lambda: node.connections and len(node.connections[0].requests) == 3)
         node.stop()
         for answer in answers:
-            with pytest.raises(ChannelError, match="BrokerHeartbeatRequest has no answer"):
+            with pytest.raises(ChannelError, match="BrokerHeartbeatRequest was not answered"):
                 await answer
         assert lost == [channel]
-        with pytest.raises(ChannelError, match="can be sent"):
+        with pytest.raises(ChannelError, match="cannot send"):
             channel.send(BrokerHeartbeatRequest(), BEAT, timeout_ms=TIMEOUT_MS)
 
     run(scenario())
@@ -109,9 +109,9 @@ def test_a_request_that_times_out_ends_the_connection() -> None:
         clock.advance(0.4)
         assert not early.done()
         clock.advance(0.2)
-        with pytest.raises(RequestTimedOutError, match="no answer for 500 ms"):
+        with pytest.raises(RequestTimedOutError, match="was not answered within 500 ms"):
             await early
-        with pytest.raises(ChannelError, match="no answer for 500 ms"):
+        with pytest.raises(ChannelError, match="was not answered within 500 ms"):
             await late
         assert lost == [channel]
         assert clock.next_deadline() is None
@@ -188,7 +188,7 @@ def test_a_connection_that_does_not_come_about_is_given_up() -> None:
         )
         await until(lambda: clock.next_deadline() is not None)
         clock.advance(TIMEOUT_MS / 1_000)
-        with pytest.raises(ChannelError, match="away:9092: no answer for 1000 ms"):
+        with pytest.raises(ChannelError, match="away:9092: timed out after 1000 ms"):
             await attempt
 
     run(scenario())

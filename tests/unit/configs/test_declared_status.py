@@ -26,17 +26,9 @@ SECURITY_MODULES = ("sasl_settings", "oauth_settings", "tls_settings", "tls_stor
 # Not read yet; the part of the node that reads one is added with the transport, the authentication
 # or the authorization. Remove a name here when the node reads it.
 AWAITED = {
-    "allow.everyone.if.no.acl.found",
-    "authorizer.class.name",
-    "delegation.token.expiry.check.interval.ms",
-    "delegation.token.expiry.time.ms",
-    "delegation.token.max.lifetime.ms",
-    "delegation.token.secret.key",
     "ottla.audit.log",
     "ottla.audit.log.bytes.max",
     "ottla.audit.log.files.max",
-    "ottla.pre.auth.timeout.ms",
-    "super.users",
 }
 
 

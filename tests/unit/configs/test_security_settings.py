@@ -10,8 +10,6 @@ from ottla.configs.definitions.tls import TLS_CONFIGS
 from ottla.configs.exposure import exposure_warning
 from ottla.configs.status import Status
 from ottla.configs.support import refusal_of
-from ottla.configs.unsupported_security import refuse_unsupported_security
-from ottla.testing import Cluster
 from tests.support.kafka.stock_properties import STOCK
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -143,19 +141,6 @@ def test_protocols_that_no_listener_uses_are_harmless() -> None:
 def test_an_address_on_the_command_line_replaces_no_secured_listener(listeners: str) -> None:
     with pytest.raises(InvalidConfigError, match="write the address in listeners instead"):
         NodeConfig.of(PEM | {"listeners": listeners}, listen="127.0.0.1:9092")
-
-
-@pytest.mark.parametrize(
-    ("properties", "message"),
-    [(SSL | PEM, "SSL"), ({"authorizer.class.name": AUTHORIZER}, "authorizer.class.name")],
-)
-def test_a_node_does_not_start_without_the_security_that_it_promises(
-    properties: dict[str, str], message: str
-) -> None:
-    with pytest.raises(InvalidConfigError, match=message):
-        refuse_unsupported_security(NodeConfig.of(properties))
-    with pytest.raises(InvalidConfigError):
-        Cluster(properties=properties).start()
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def test_log_without_a_snapshot_to_begin_with_stays_closed() -> None:
     for name in disk.list_directory(PATH):
         if name.endswith(".checkpoint"):
             disk.remove(f"{PATH}/{name}")
-    with pytest.raises(StorageError, match="no snapshot up to there can be read"):
+    with pytest.raises(StorageError, match="no snapshot up to that offset can be read"):
         load(disk)
 
 
@@ -332,7 +332,7 @@ def test_rot_below_what_is_known_to_be_safe_is_not_cut() -> None:
     append(log, [*features(), *topic("kept", [1])])
     log.close()
     disk.flip_bit(LOG, position=disk.file_size(LOG) - 10, bit=0)
-    with pytest.raises(CorruptLogError, match="were safe on this disk"):
+    with pytest.raises(CorruptLogError, match="were flushed to this disk"):
         load(disk)
 
 

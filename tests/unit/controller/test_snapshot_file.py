@@ -82,7 +82,7 @@ def test_snapshot_cut_anywhere_is_refused() -> None:
         disk = written()
         file = disk.open(PATH)
         file.truncate(length)
-        with pytest.raises(CorruptSnapshotError, match="no whole snapshot"):
+        with pytest.raises(CorruptSnapshotError, match="not a complete snapshot"):
             image_in(disk)
 
 

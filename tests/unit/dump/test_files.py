@@ -1,4 +1,4 @@
-"""Files are known by their names."""
+"""Files are recognized by their names."""
 
 from pathlib import Path
 

@@ -129,7 +129,7 @@ def test_index_of_an_active_segment_ends_with_a_remark(tmp_path: Path) -> None:
     for suffix, row_type in ((".index", OffsetPosition), (".timeindex", TimestampOffset)):
         *entries, remark = rows_of(partition / f"00000000000000000068{suffix}")
         assert isinstance(remark, Remark)
-        assert "empty entries follow" in remark.text
+        assert "empty entries at the end" in remark.text
         assert only(entries, row_type) == entries
 
 

@@ -64,12 +64,12 @@ def test_a_record_that_is_written_is_read_again() -> None:
     ("value", "reason"),
     [
         (None, "is null"),
-        (b"", "is no Avro record Order: EOFError"),
-        (b"\x04a", "is no Avro record Order: Expected 2 bytes, read 1"),
-        (b"\x02\xff", "is no Avro record Order: 'utf-8' codec can't decode"),
-        (b"\x02ab", "is no Avro record Order: 1 bytes are left"),
-        (b"\x01", "is no Avro record Order: "),
-        (b"\xff" * 20, "is no Avro record Order: "),
+        (b"", "is not an Avro record Order: EOFError"),
+        (b"\x04a", "is not an Avro record Order: Expected 2 bytes, read 1"),
+        (b"\x02\xff", "is not an Avro record Order: 'utf-8' codec can't decode"),
+        (b"\x02ab", "is not an Avro record Order: 1 bytes are left"),
+        (b"\x01", "is not an Avro record Order: "),
+        (b"\xff" * 20, "is not an Avro record Order: "),
     ],
 )
 def test_what_is_no_record_has_a_reason(value: bytes | None, reason: str) -> None:
@@ -85,13 +85,13 @@ def test_a_row_that_does_not_fit_is_named() -> None:
 
 
 MISTAKES = {
-    "no JSON": "a schema that is none",
-    schema(at="moment"): "a schema that is none",
-    '"string"': "not that of a record",
+    "no JSON": "an invalid schema",
+    schema(at="moment"): "an invalid schema",
+    '"string"': "a schema that is not a record",
     schema(x=["string", "int"]): "a union of 2 types",
     schema(x=["null"]): "a union of 0 types",
     schema(x={"type": "int", "logicalType": "time-millis"}): "of type time-millis",
-    schema(x=["null", "Order"]): "of type Order within itself",
+    schema(x=["null", "Order"]): "the recursive record Order",
 }
 
 
@@ -105,5 +105,5 @@ def test_rows_without_a_field_are_refused_before_anything_runs() -> None:
     class Frame:
         columns = ("number",)
 
-    with pytest.raises(DefinitionError, match="has the field shop, and the rows have number"):
+    with pytest.raises(DefinitionError, match="has the field shop, but the rows have only number"):
         Avro(schema(number="int", shop="string")).render(Frame())  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ def test_a_topic_that_stays_unknown_is_gone() -> None:
 def test_what_passes_is_tried_until_the_time_is_up() -> None:
     tries, seconds = persist(failures=100, code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
     assert (tries, seconds > 15) == (101, True)
-    with pytest.raises(ClusterError, match="no answer for 60000 ms"):
+    with pytest.raises(ClusterError, match="no response for 60000 ms"):
         persist(failures=1_000, code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 

@@ -58,11 +58,12 @@ MISTAKES = {
 
     @view
     def large(ordrs): return ordrs
-    """: "large takes ordrs, and nothing of that name is above; did you mean orders",
+    """: "large takes ordrs, but no source or view with this name is defined above it; did "
+    "you mean orders",
     """
     @source(Topic("orders"))
     def orders(): pass
-    """: "the source orders takes one argument, its rows",
+    """: "the source orders must take one argument, its rows",
     """
     @source(Topic("orders"))
     def orders(rows): return rows
@@ -76,7 +77,7 @@ MISTAKES = {
 
     @sink(Topic("out"), mode="upsert")
     def out(orders): return orders
-    """: "the sink out has mode 'upsert'; it is append, update, complete",
+    """: "the sink out has the unknown mode 'upsert'; use one of append, update, complete",
     """
     @source(Topic("orders"))
     def orders(rows): return rows
@@ -86,7 +87,7 @@ MISTAKES = {
 
     @view
     def again(out): return out
-    """: "again takes out, which is a sink; take what out takes",
+    """: "again takes out, which is a sink; take the input of out instead",
     """
     @source(Topic("orders"))
     def orders(rows): return rows
@@ -134,7 +135,7 @@ def test_modules_beside_a_definition_are_its_own(tmp_path: Path) -> None:
 
 
 def test_connectors_refuse_what_they_cannot_do() -> None:
-    with pytest.raises(DefinitionError, match="format 'xml'; it is json, csv"):
+    with pytest.raises(DefinitionError, match="format 'xml'; use one of json, csv"):
         Files("/tmp", "xml")
     with pytest.raises(DefinitionError, match="Jdbc has the key"):
         Jdbc("jdbc:postgresql:shop", "totals", ())

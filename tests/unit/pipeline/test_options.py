@@ -70,10 +70,10 @@ def test_partitions_are_assigned_by_name() -> None:
     ("options", "reason"),
     [
         ({"subscribePattern": "ord.*"}, "given are subscribe and subscribePattern"),
-        ({"startingOffset": "earliest"}, "startingOffset is no option"),
+        ({"startingOffset": "earliest"}, "startingOffset is not an option"),
         ({"startingOffsets": "first"}, "write it as"),
         ({"startingOffsets": '{"orders": 5}'}, "write it as"),
-        ({"endingOffsets": "earliest"}, "nothing lies before it"),
+        ({"endingOffsets": "earliest"}, "there are no records before it"),
         ({"startingTimestamp": "yesterday"}, "milliseconds since 1970"),
         ({"maxRecordsPerPartition": "0"}, "a number above zero"),
         ({"failOnDataLoss": "no"}, "true or false"),
@@ -99,5 +99,5 @@ def test_without_an_address_it_says_what_is_missing() -> None:
 
 def test_a_pattern_that_is_none_is_refused() -> None:
     given = {"kafka.bootstrap.servers": "one", "subscribePattern": "ord("}
-    with pytest.raises(OptionError, match="no regular expression"):
+    with pytest.raises(OptionError, match="not a valid regular expression"):
         parse_options(given, is_streaming=False)

@@ -63,7 +63,7 @@ FAILURES = {
         "orders stopped: it is over"
     ),
     "Query terminated\nCaused by: first\nCaused by: second\n at x": "orders stopped: second",
-    "": "orders stopped: Spark does not say why",
+    "": "orders stopped: Spark gives no reason",
 }
 
 
@@ -71,7 +71,7 @@ FAILURES = {
 def test_the_last_cause_of_a_failure_is_reported(text: str) -> None:
     failure = explain("orders", text, Path("/checks"))
     assert failure.message.startswith(FAILURES[text])
-    assert "Nothing is lost" in failure.hints[-1]
+    assert "No data is lost" in failure.hints[-1]
 
 
 @pytest.mark.parametrize(

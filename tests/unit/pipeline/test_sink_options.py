@@ -50,12 +50,12 @@ def test_a_producers_configs_count() -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"topik": "t"}, "topik is no option of this sink"),
+        ({"topik": "t"}, "topik is not an option of this sink"),
         ({"kafka.transactional.id": "mine"}, "kafka.transactional.id cannot be set"),
         ({"kafka.acks": "1"}, "kafka.acks is '1'"),
-        ({"kafka.compression.type": "zip"}, "it is one of none, gzip, snappy, lz4, zstd"),
+        ({"kafka.compression.type": "zip"}, "it must be one of none, gzip, snappy, lz4, zstd"),
         ({"kafka.batch.size": "0"}, "a number above zero"),
-        ({"deliveryGuarantee": "often"}, "it is exactly-once or at-least-once"),
+        ({"deliveryGuarantee": "often"}, "it must be exactly-once or at-least-once"),
         ({"onError": "deadletter"}, "needs deadLetterTopic"),
         ({"deadLetterTopic": "d"}, "onError is not deadletter"),
         ({"writeId": "today"}, "writeId and writeVersion are for batches"),
@@ -71,9 +71,9 @@ def test_a_batch_may_say_which_one_it_is() -> None:
     assert (options.write_id, options.write_version) == ("today", 7)
     assert parsed({"writeId": "today"}, is_streaming=False).write_version == 0
     for given, reason in (
-        ({"writeId": "a/b"}, "cannot have a slash"),
-        ({"writeVersion": "1"}, "there is none"),
-        ({"writeId": "a", "writeVersion": "-1"}, "a number that grows"),
+        ({"writeId": "a/b"}, "must not contain a slash"),
+        ({"writeVersion": "1"}, "needs writeId"),
+        ({"writeId": "a", "writeVersion": "-1"}, "a number that increases"),
     ):
         with pytest.raises(OptionError, match=reason):
             parsed(given, is_streaming=False)

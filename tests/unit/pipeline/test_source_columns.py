@@ -42,9 +42,12 @@ def test_headers_are_a_column_where_they_are_included() -> None:
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
-        (schema("origin", StringType()), "a column origin, and records have key, value, topic"),
-        (schema("value", StringType()), "value as string, and it is binary: read it as that"),
-        (schema("key", BinaryType(), is_nullable=False), "a record may be without one"),
+        (
+            schema("origin", StringType()),
+            "a column origin, but records have only key, value, topic",
+        ),
+        (schema("value", StringType()), "value as string, but it is binary: declare it as that"),
+        (schema("key", BinaryType(), is_nullable=False), "a record may have none"),
     ],
 )
 def test_what_records_do_not_have_is_refused(wanted: StructType, reason: str) -> None:

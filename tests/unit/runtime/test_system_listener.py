@@ -137,7 +137,7 @@ def test_a_process_without_descriptors_accepts_again_when_it_has_some(
     with caplog.at_level(logging.WARNING):
         run(scenario())
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "new connections have to wait" in caplog.text
+    assert "cannot accept connections for now" in caplog.text
 
 
 def test_a_peer_that_is_gone_before_it_is_accepted_is_no_error() -> None:

@@ -109,7 +109,7 @@ def test_malformed_key_is_refused(key: bytes | None) -> None:
 @pytest.mark.parametrize("value", [None, b"", b"\x00" * 5, b"\xff\xff\x00\x00\x00\x01"])
 def test_malformed_marker_is_refused(value: bytes | None) -> None:
     record = Record(Offset(0), NOW, struct.pack(">hh", 0, 1), value)
-    with pytest.raises(ProtocolError, match="end of transaction"):
+    with pytest.raises(ProtocolError, match="end transaction marker"):
         read_end_transaction_marker(record)
 
 

@@ -29,7 +29,7 @@ async def forward_others(
     if others:
         forwarded = type(request)(resources=others, validate_only=request.validate_only)
         try:
-            response = await changes.request(forwarded, context.api_version)
+            response = await changes.request(forwarded, context.api_version, context.rights)
             answers = iter(response.responses)
         except KafkaError as error:
             answers = iter([resource_answer(struct, resource, error) for resource in others])

@@ -44,7 +44,7 @@ def check_logger_level(name: str, level: str | None) -> None:
     if level is None and name == ROOT:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
-            "Removing the log level of the root logger is not allowed: nobody else has one for it",
+            "Removing the log level of the root logger is not allowed: set another level instead",
         )
     if level is not None and level not in _LEVELS:
         raise InvalidConfigError(

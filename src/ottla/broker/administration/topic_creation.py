@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.client import versions
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.rights import Rights
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
 # Uses the cluster's `num.partitions` and `default.replication.factor`.
@@ -14,9 +15,10 @@ _DEFAULT_COUNT = -1
 
 
 async def auto_create_topics(
-    changes: MetadataChanges, names: Sequence[str]
+    changes: MetadataChanges, names: Sequence[str], rights: Rights
 ) -> dict[str, ErrorCode]:
-    """Returns when the topics can be used, with an error for each that was not created.
+    """Creates topics with the rights of a client. Returns when they can be used, with an error for
+    each that was not created.
 
     A topic that exists by now is not an error.
     """
@@ -29,7 +31,9 @@ async def auto_create_topics(
         ]
     )
     try:
-        response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
+        response = await changes.request(
+            request, versions.CREATE_TOPICS, rights, is_repeatable=True
+        )
     except KafkaError as error:
         return dict.fromkeys(names, error.code)
     return {

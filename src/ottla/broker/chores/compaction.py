@@ -123,9 +123,9 @@ class Compaction:
         self._records_kept.add(result.records_kept)
         if result.unreadable_count:
             _log.warning(
-                "%s: compaction kept batches whose checksum is right and whose records cannot be "
-                "read. A producer with a bug wrote them; ottla.record.validation=record refuses "
-                "them. Number of batches: %d. The first: %s",
+                "%s: compaction kept batches whose checksum is correct but whose records cannot "
+                "be read. A producer with a bug wrote them; ottla.record.validation=record "
+                "rejects such batches. Number of batches: %d. The first: %s",
                 log.partition,
                 result.unreadable_count,
                 "; ".join(map(str, result.unreadable)),

@@ -155,7 +155,7 @@ class Housekeeping:
             if deleted:
                 self._deleted_segments.add(len(deleted))
                 _log.info(
-                    "%s: retention let go of %d segments; the log starts at %d",
+                    "%s: segments removed by retention: %d; log start offset: %d",
                     log.partition,
                     len(deleted),
                     log.log_start_offset,
@@ -167,7 +167,9 @@ class Housekeeping:
                 directory.write_checkpoints()
             except OSError as error:
                 failure = self._failures.directory_failed(directory.path, error)
-                _log.error("no checkpoints in %s: %s", directory.path, failure.message)
+                _log.error(
+                    "cannot write the checkpoints in %s: %s", directory.path, failure.message
+                )
 
     async def _expire_producers(self) -> None:
         async for log in self._each_log():

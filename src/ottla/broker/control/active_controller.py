@@ -20,6 +20,7 @@ and a heartbeat must not wait for the creation of a thousand topics.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -36,6 +37,8 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.wakeup import Wakeup
 from ottla.security.acls.rights import UNRESTRICTED, Rights
+from ottla.security.client_host import encode_host
+from ottla.security.principal import encode_principal
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 from ottla.wire.requests import decode_response, encode_request
@@ -66,6 +69,10 @@ _VERSIONS: Final = {
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: versions.ASSIGN_REPLICAS_TO_DIRS,
     ApiKey.CONTROLLER_REGISTRATION: versions.CONTROLLER_REGISTRATION,
 }
+_ENVELOPE_ERRORS: Final = (
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE,
+)
 _REPEATABLE: Final = frozenset(
     {
         ApiKey.ALTER_CONFIGS,
@@ -78,6 +85,9 @@ _REPEATABLE: Final = frozenset(
 # The requests of these lanes are sent again when the quorum has a new leader.
 _MOVING: Final = (Lane.REQUESTS, Lane.REPEATABLE)
 _RETRIED: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+
+_log = logging.getLogger(__name__)
 
 
 def _nothing() -> None: ...
@@ -121,7 +131,7 @@ class ActiveController:
         self._clock = clock
         self._dice = dice
         self._tasks = tasks
-        self._security = security
+        self.security = security
         self._node_id = node_id
         self._on_lost = on_lost
         self._lines: dict[Lane, _Line] = {}
@@ -152,17 +162,18 @@ class ActiveController:
         request: Message,
         version: int,
         *,
-        rights: Rights = UNRESTRICTED,
+        rights: Rights,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         is_repeatable: bool = False,
     ) -> Any:
-        """Forwards a client's request with its rights, and returns the response. Uses the client's
-        version, because another version may lack some fields. `is_repeatable`: the caller accepts
-        the response to a repeated request, whatever the API.
+        """Forwards a client's request with its rights, and returns the response. `UNRESTRICTED` is
+        for requests of this node. Uses the client's version, because another version may lack some
+        fields. `is_repeatable`: the caller accepts the response to a repeated request, whatever the
+        API.
 
         Raises `KafkaError`: REQUEST_TIMED_OUT if no controller responds in time, or if the request
         cannot be repeated and may have been executed; KAFKA_STORAGE_ERROR if this node's metadata
-        has failed."""
+        has failed; UNKNOWN_SERVER_ERROR if this node may not forward requests."""
         is_repeatable |= request.api_key in _REPEATABLE
         deadline = self._clock.monotonic() + timeout_ms / 1_000
         while True:
@@ -170,7 +181,8 @@ class ActiveController:
             if left_ms <= 0:
                 raise KafkaError(
                     ErrorCode.REQUEST_TIMED_OUT,
-                    "no active controller has answered in time; is a majority of them running?",
+                    "no active controller answered in time; check that a majority of the "
+                    "controllers is running",
                 )
             try:
                 return await self._forward_once(
@@ -228,7 +240,7 @@ class ActiveController:
     def _line(self, lane: Lane) -> _Line:
         address = self._locate()
         if address is None:
-            raise NotSentError("the address of the active controller is not known yet")
+            raise NotSentError("the active controller is not known yet; try again in a moment")
         line = self._lines.get(lane)
         if line is None or line.address != address:
             if line is not None:
@@ -253,7 +265,7 @@ class ActiveController:
             client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
             backoff=_BACKOFF,
             on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
-            security=self._security,
+            security=self.security,
         )
 
     def require_metadata(self) -> None:
@@ -262,8 +274,8 @@ class ActiveController:
         if self.has_failed:
             raise KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
-                f"this node's metadata has failed ({self._quorum.failure}); look into its log and "
-                "start it anew",
+                f"this node's metadata log has failed ({self._quorum.failure}); see the node's "
+                "log for the cause, fix it and restart the node",
             )
 
     async def _forward_once(
@@ -280,17 +292,42 @@ class ActiveController:
             return await self._service.serve(request, rights=rights)
         key = request.api_key
         assert key is not None
-        parts = encode_request(request, version, correlation_id=0, client_id=None)
-        envelope = EnvelopeRequest(request_data=b"".join(parts)[4:])
+        envelope = _envelope_of(request, version, rights)
         lane = Lane.REPEATABLE if is_repeatable else Lane.UNREPEATABLE
         answer: EnvelopeResponse = await self._send(lane, envelope, versions.ENVELOPE, timeout_ms)
         if answer.error_code == ErrorCode.REQUEST_TIMED_OUT:
             raise _outcome_unknown()
         if answer.error_code != ErrorCode.NONE or answer.response_data is None:
-            code = ErrorCode(answer.error_code)
-            raise KafkaError(code, f"the controller answers with {code.name}")
+            raise _refusal(ErrorCode(answer.error_code))
         _, response = decode_response(answer.response_data, key, version)
         return response
+
+
+def _envelope_of(request: Message, version: int, rights: Rights) -> EnvelopeRequest:
+    parts = encode_request(request, version, correlation_id=0, client_id=None)
+    data = b"".join(parts)[4:]
+    if rights is UNRESTRICTED:
+        # Without a principal it is a request of this node, which the controller authenticates.
+        return EnvelopeRequest(request_data=data, request_principal=None)
+    return EnvelopeRequest(
+        request_data=data,
+        request_principal=encode_principal(rights.principal),
+        client_host_address=encode_host(rights.host),
+    )
+
+
+def _refusal(code: ErrorCode) -> KafkaError:
+    """The error for the client. An error of the envelope itself is not the client's."""
+    if code not in _ENVELOPE_ERRORS:
+        return KafkaError(code, f"the controller answered with error {code.name}")
+    _log.error(
+        "the controller refuses forwarded requests of this node with %s: make its principal a "
+        "super user of the controllers, or allow it CLUSTER_ACTION on the cluster",
+        code.name,
+    )
+    return KafkaError(
+        ErrorCode.UNKNOWN_SERVER_ERROR, "the controller refuses forwarded requests of this node"
+    )
 
 
 def _outcome_unknown() -> OutcomeUnknownError:

@@ -54,7 +54,7 @@ class ClusterView:
                 cluster=image.cluster_configs, broker=image.broker_configs(self.node_id)
             )
         except InvalidConfigError as error:
-            _log.warning("stored broker configs are left out: %s", error.message)
+            _log.warning("ignoring stored broker configs: %s", error.message)
         for name, reason in self.config.ignored.items() - ignored.items():
             _log.warning("stored broker config %s is ignored: %s", name, reason)
         for name in self.config.without_effect():

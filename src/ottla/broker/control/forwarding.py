@@ -27,7 +27,7 @@ def error_response(request: Message, error: KafkaError) -> Message:
     assert request.api_key is not None
     cls = response_class(request.api_key)
     if "error_code" not in cls.field_options:
-        raise ConnectionAbortedError(f"{type(request).__name__} cannot be answered: {error}")
+        raise ConnectionAbortedError(f"{type(request).__name__} cannot be handled: {error}")
     fields: dict[str, Any] = {"error_code": error.code}
     if "error_message" in cls.field_options:
         fields["error_message"] = error.message

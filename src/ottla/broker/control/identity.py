@@ -41,8 +41,9 @@ def identify(
     if identity is None:
         if known:
             raise StorageError(
-                f"{known[0][0]} belongs to a cluster, and {metadata_path}, where its metadata "
-                "should be, is empty; name all of the node's directories as they were"
+                f"{known[0][0]} belongs to a cluster, but {metadata_path}, which should contain "
+                "the metadata log, is empty; set log.dirs and metadata.log.dir to the "
+                "directories that the node had before"
             )
         return _begin_cluster(disk, every_path, config=config, dice=dice, now_ms=now_ms)
     if identity.directory_id is None:
@@ -84,8 +85,8 @@ def _how_to_format(config: NodeConfig) -> str:
     that formatted themselves would form two clusters."""
     command = "ottla format --config FILE --cluster-id ID"
     unformatted = (
-        f"{config.metadata_log_dir} is not formatted, and node {config.node_id} is to be part of a "
-        "cluster"
+        f"{config.metadata_log_dir} is not formatted, but node {config.node_id} is one of several "
+        "nodes of a cluster"
     )
     if not config.is_controller or config.controller_quorum_voters:
         return f"{unformatted}: run `{command}` with the cluster's id, which all nodes share"
@@ -102,10 +103,10 @@ def _require_ours(
     if identity.cluster_id != first[1].cluster_id:
         raise StorageError(
             f"{path} belongs to cluster {identity.cluster_id} and {first[0]} to cluster "
-            f"{first[1].cluster_id}; a node's directories belong to one"
+            f"{first[1].cluster_id}; all directories of a node must belong to the same cluster"
         )
     if identity.node_id != node_id:
         raise StorageError(
-            f"{path} belongs to node {identity.node_id}, and this is node {node_id}; "
-            f"start it with node.id={identity.node_id} or give it a directory of its own"
+            f"{path} belongs to node {identity.node_id}, but this is node {node_id}; start it "
+            f"with node.id={identity.node_id} or choose another directory"
         )

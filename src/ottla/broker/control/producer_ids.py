@@ -75,7 +75,7 @@ class ProducerIds:
         try:
             self._next_block = await self._allocate()
         except KafkaError as refusal:
-            _log.warning("no producer ids from the controller: %s", refusal)
+            _log.warning("cannot get producer ids from the controller: %s", refusal)
             error = refusal
         self._allocation = None
         allocation.set_result(error)
@@ -90,6 +90,6 @@ class ProducerIds:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
         if block.error_code:
             refusal = ErrorCode(block.error_code)
-            raise KafkaError(refusal, "the controller gave no producer ids")
+            raise KafkaError(refusal, "the controller returned no producer ids")
         start = block.producer_id_start
         return range(start, start + block.producer_id_len)

@@ -118,7 +118,7 @@ class Registration:
                 return
             if error is not ErrorCode.DUPLICATE_BROKER_REGISTRATION:
                 raise KafkaError(
-                    error, f"the controller does not take this node as a broker: {error.name}"
+                    error, f"the controller refused to register this broker: {error.name}"
                 )
             # The session of the previous incarnation may not have expired yet.
             await self._controller.wait_moved(attempts=attempts)
@@ -168,7 +168,7 @@ class Registration:
             if response.error_code != ErrorCode.NONE:
                 error = ErrorCode(response.error_code)
                 raise KafkaError(
-                    error, f"the controller does not let this node serve: {error.name}"
+                    error, f"the controller refused this broker's heartbeat: {error.name}"
                 )
             if not self._is_serving():
                 await self._heartbeat_due.wait(self._interval)
@@ -189,9 +189,9 @@ class Registration:
                 _log.error(
                     "heartbeat refused: node %d %s (%s)",
                     self._node_id,
-                    "was unregistered, and registers again when it is restarted"
+                    "was unregistered; restart it to register it again"
                     if self._metadata.image.brokers.get(self._node_id) is None
-                    else "is registered as another incarnation",
+                    else "is registered by another process with the same node id",
                     ErrorCode(response.error_code).name,
                 )
 
@@ -240,11 +240,11 @@ class Registration:
                 request, lane=Lane.HEARTBEATS, timeout_ms=timeout_ms
             )
         except ChannelError as error:
-            _log.debug("no answer to a heartbeat: %s", error)
+            _log.debug("no response to a heartbeat: %s", error)
         except KafkaError as error:
             if self._controller.has_failed:
                 raise
-            _log.debug("a heartbeat is refused: %s", error)
+            _log.debug("heartbeat refused: %s", error)
         else:
             if response.error_code != ErrorCode.NOT_CONTROLLER:
                 self._unanswered = 0

@@ -104,7 +104,8 @@ class CoordinatorShards(Generic[M]):
                 refuse(
                     KafkaError(
                         ErrorCode.NOT_COORDINATOR,
-                        f"this node does not coordinate {key!r}; ask any node who does",
+                        f"this node is not the coordinator of {key!r}; look it up with "
+                        "FindCoordinator",
                     )
                 )
             )
@@ -187,12 +188,12 @@ class CoordinatorShards(Generic[M]):
         except OSError as error:
             self._failures.partition_failed(partition, error)
         except (ProtocolError, KafkaError) as error:
-            _log.error("%s cannot be read and has no coordinator: %s", partition.name, error)
+            _log.error("cannot load the coordinator of %s: %s", partition.name, error)
             self.forget(partition)
         if shard.is_loading:
             shard.finish_loading()
             took_ms = (clock.monotonic() - started) * 1_000
-            _log.info("%s: its coordinator was loaded in %d ms", partition.name, took_ms)
+            _log.info("%s: coordinator loaded in %d ms", partition.name, took_ms)
 
     async def _replay(self, shard: Shard[M], partition: Partition) -> None:
         from ottla.coordinator.runtime.replay import Replay
@@ -214,12 +215,11 @@ class CoordinatorShards(Generic[M]):
             try:
                 await self._in_steps(replay.apply(await self._read(found)))
                 if replay.position == position:
-                    raise ProtocolError("there is no whole batch")
+                    raise ProtocolError("there is no complete batch")
             except ProtocolError as error:
                 _log.error(
-                    "%s: what was read from offset %d on is damaged, and is read again in %.1f s. "
-                    "If that does not help, have another replica lead it (ottla elect) and replace "
-                    "this one: %s",
+                    "%s: data read at offset %d is corrupt; reading it again in %.1f s. If this "
+                    "repeats, elect another leader (ottla elect) and replace this replica: %s",
                     partition.name,
                     replay.position,
                     pause,

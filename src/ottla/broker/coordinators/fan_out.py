@@ -26,11 +26,20 @@ def run_for_each(
     operation: Callable[[str, M], Outcome],
     refuse: Callable[[str, KafkaError], Struct],
     combine: Callable[[Sequence[Any]], Message],
+    *,
+    check: Callable[[str], None],
 ) -> Message | Pending:
-    """Runs the operation for each key on its shard; `refuse` turns an error into its response."""
+    """Runs the operation for each key on its shard; `refuse` turns an error into its response.
+    `check` raises `KafkaError` for a key that the client may not use."""
     gathered = Gathered(len(keys), combine)
     for index, key in enumerate(keys):
-        shards.submit(key, partial(operation, key), gathered.reply(index), partial(refuse, key))
+        reply = gathered.reply(index)
+        try:
+            check(key)
+        except KafkaError as error:
+            reply(refuse(key, error))
+        else:
+            shards.submit(key, partial(operation, key), reply, partial(refuse, key))
     return gathered.pending.answer
 
 

@@ -92,9 +92,9 @@ class GroupCoordinators:
         )
 
     def apply(self, delta: MetadataDelta) -> None:
-        """Reassigns groups when topics or partition counts changed; deletes the offsets of deleted
-        topics."""
-        if _has_other_partitions(delta):
+        """Reassigns groups when topics, partition counts or ACLs changed; deletes the offsets of
+        deleted topics."""
+        if _has_other_partitions(delta) or delta.access_control_changed:
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_changed())
         if delta.topics_removed:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import partial
 from typing import Any, Protocol
 
 from ottla.broker.network.handling import RequestContext
 from ottla.coordinator.groups.client import Client
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Rights
 
 
 class _Topic(Protocol):
@@ -17,7 +20,16 @@ class _Topic(Protocol):
 
 def client_of(context: RequestContext) -> Client:
     """The client as the group coordinator identifies it."""
-    return Client(context.client_id, f"/{context.client_host}", context.api_version)
+    client = Client(context.client_id, f"/{context.client_host}", context.api_version)
+    if context.rights.is_unrestricted:
+        return client
+    return client._replace(describable=partial(_describable, context.rights))
+
+
+def _describable(rights: Rights, topics: frozenset[str]) -> frozenset[str]:
+    return frozenset(
+        rights.allowed(AclOperation.DESCRIBE, ResourceType.TOPIC, topics, is_audited=False)
+    )
 
 
 def take_unknown(requested: _Topic, known: Container[int]) -> list[int]:

@@ -12,6 +12,7 @@ from ottla.client import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.security.acls.rights import UNRESTRICTED
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -85,10 +86,12 @@ async def create_internal_topic(cluster: ClusterView, changes: MetadataChanges, 
             )
         ]
     )
-    response = await changes.request(request, versions.CREATE_TOPICS, is_repeatable=True)
+    response = await changes.request(
+        request, versions.CREATE_TOPICS, UNRESTRICTED, is_repeatable=True
+    )
     (result,) = response.topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-        message = f"{name} cannot be made: {result.error_message}"
+        message = f"cannot create {name}: {result.error_message}"
         _log.warning(message)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message)
 

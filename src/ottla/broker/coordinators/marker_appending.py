@@ -52,7 +52,8 @@ class MarkerAppender:
                 return
             if not is_writable_by_clients(name.topic):
                 raise KafkaError(
-                    ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} cannot be in a transaction"
+                    ErrorCode.INVALID_TOPIC_EXCEPTION,
+                    f"internal topic {name} cannot be part of a transaction",
                 )
             log = PartitionLog(self._commit, self._failures, partition)
             # A copy, because the log writes the offset into the batch.

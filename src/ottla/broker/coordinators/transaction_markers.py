@@ -156,7 +156,7 @@ class MarkerSender:
                 timeout_ms=_TIMEOUT_MS,
             )
         except ChannelError as error:
-            _log.info("markers to node %d are sent again: %s", node_id, error)
+            _log.info("sending transaction markers to node %d again: %s", node_id, error)
             for part in parts:
                 if part.partitions:
                     self._again(part)
@@ -193,7 +193,7 @@ class MarkerSender:
         markers = writing.markers
         if code in _FENCED:
             _log.warning(
-                "%s takes no marker of %r with producer %d and epoch %d: %s",
+                "%s rejected the transaction marker of %r with producer id %d and epoch %d: %s",
                 name,
                 markers.transactional_id,
                 markers.producer_id,
@@ -202,7 +202,7 @@ class MarkerSender:
             )
             writing.give_up()
             return True
-        _log.info("%s: a marker is written again after %s", name, code.name)
+        _log.info("%s: writing a transaction marker again after %s", name, code.name)
         return False
 
 

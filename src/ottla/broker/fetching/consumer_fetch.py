@@ -23,6 +23,7 @@ from ottla.model import Buffer, KafkaError, TopicPartition
 from ottla.replication.partition import Isolation, Partition, PartitionRead
 from ottla.replication.partitions import Partitions
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
@@ -60,7 +61,8 @@ class ConsumerFetches:
     def fetch(
         self, context: RequestContext, request: FetchRequest, session: FetchSession | None
     ) -> FetchResponse | Pending:
-        reading = _Reading(self, context, request, session)
+        of_client = _Reading if context.rights.is_unrestricted else _RestrictedReading
+        reading = of_client(self, context, request, session)
         found = reading.read()
         if found.size >= request.min_bytes or found.is_urgent or not reading.can_wait:
             return self._warm_up.when_warm(found.slices, reading.response(found))
@@ -205,6 +207,22 @@ class _Reading:
                 name = TopicPartition(topic.topic, answer.partition_index)
                 answer.current_leader = hints.of(answer.error_code, name, topic.topic_id)
         response.node_endpoints = hints.endpoints()
+
+
+class _RestrictedReading(_Reading):
+    """A fetch of a client that may not read all topics. Checked at each read."""
+
+    __slots__ = ()
+
+    def _read_partition(self, wanted: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
+        name = wanted.topic
+        if self._is_by_id:
+            topic = self.node.cluster.image.topics.by_id.get(wanted.topic_id)
+            if topic is None:
+                return super()._read_partition(wanted, bytes_left, found)
+            name = topic.name
+        self._context.rights.require(AclOperation.READ, ResourceType.TOPIC, name)
+        return super()._read_partition(wanted, bytes_left, found)
 
 
 def _message(answer: _Answer, found: _Found) -> PartitionData:

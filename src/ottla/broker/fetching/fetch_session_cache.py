@@ -159,7 +159,7 @@ class FetchSessionCache:
             self._close(session)
             raise KafkaError(
                 ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
-                f"fetch session {session.id} got too many partitions: {size}",
+                f"fetch session {session.id} has too many partitions: {size}",
             )
 
     def _close(self, session: FetchSession) -> None:

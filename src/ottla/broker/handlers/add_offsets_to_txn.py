@@ -1,9 +1,10 @@
 """AddOffsetsToTxn, versions 0 to 4: adds a group's offsets to a transaction.
 
 It adds the group's partition of `__consumer_offsets`, and creates that topic if it does not exist.
-Errors: INVALID_REQUEST without a transactional id, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
-(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the previous
-transaction are being written, and those of the coordinator itself.
+Errors: INVALID_REQUEST without a transactional id, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+GROUP_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up
+to version 1), CONCURRENT_TRANSACTIONS while the markers of the previous transaction are being
+written, and those of the coordinator itself.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ottla.wire.schema import Message
@@ -39,7 +42,14 @@ if TYPE_CHECKING:
 _FENCED_VERSION: Final = 2
 
 
-@handles(ApiKey.ADD_OFFSETS_TO_TXN, is_within_transaction=True)
+@handles(
+    ApiKey.ADD_OFFSETS_TO_TXN,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.READ, ResourceType.GROUP),
+    ),
+    is_within_transaction=True,
+)
 def add_offsets_to_txn(
     context: RequestContext,
     request: AddOffsetsToTxnRequest,
@@ -51,6 +61,12 @@ def add_offsets_to_txn(
 ) -> Message | Pending | Awaitable[Message]:
     if not request.transactional_id:
         return AddOffsetsToTxnResponse(error_code=ErrorCode.INVALID_REQUEST)
+    try:
+        rights = context.rights
+        rights.require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+        rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
+    except KafkaError as error:
+        return AddOffsetsToTxnResponse(error_code=error.code)
     if groups.partition_of(request.group_id) is None:
         return _create_and_add(cluster, changes, groups, transaction_requests, context, request)
     pending = Pending()

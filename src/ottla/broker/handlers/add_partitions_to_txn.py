@@ -3,12 +3,13 @@
 Up to version 3 a client adds partitions to its transaction. From version 4 on partition leaders
 send the request for many transactions: to verify partitions, or to add them for clients of
 TransactionV2 (KIP-890). Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-TOPIC_AUTHORIZATION_FAILED for internal topics (only brokers add `__consumer_offsets`), and then
-OPERATION_NOT_ATTEMPTED for all other partitions; TRANSACTION_ABORTABLE if a partition to verify is
-not in the transaction. For all partitions: INVALID_REQUEST without a transactional id,
-INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up to version 1),
-CONCURRENT_TRANSACTIONS while the markers of the previous transaction are being written, and those
-of the coordinator itself.
+TOPIC_AUTHORIZATION_FAILED, also for internal topics (only brokers add `__consumer_offsets`), and
+then OPERATION_NOT_ATTEMPTED for all other partitions; TRANSACTION_ABORTABLE if a partition to
+verify is not in the transaction. For all partitions: INVALID_REQUEST without a transactional id,
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED
+(INVALID_PRODUCER_EPOCH up to version 1), CONCURRENT_TRANSACTIONS while the markers of the previous
+transaction are being written, and those of the coordinator itself. A request of brokers without
+CLUSTER_ACTION has only CLUSTER_AUTHORIZATION_FAILED.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from ottla.coordinator.transactions.producer import ClaimedProducer
 from ottla.coordinator.transactions.versions import TV_0, TV_2
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.model.internal_topics import CONSUMER_OFFSETS, is_internal_topic
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import UNRESTRICTED, Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -48,7 +51,15 @@ _FENCED_VERSION: Final = 2
 _BROKERS_VERSION: Final = 4
 
 
-@handles(ApiKey.ADD_PARTITIONS_TO_TXN, is_within_transaction=True)
+@handles(
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.WRITE, ResourceType.TOPIC),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+    is_within_transaction=True,
+)
 def add_partitions_to_txn(
     context: RequestContext,
     request: AddPartitionsToTxnRequest,
@@ -56,6 +67,7 @@ def add_partitions_to_txn(
     cluster: ClusterView,
     transaction_requests: TransactionRequests,
 ) -> Message | Pending:
+    rights = context.rights
     if context.api_version < _BROKERS_VERSION:
         pending = Pending()
 
@@ -63,15 +75,29 @@ def add_partitions_to_txn(
             results = result.topic_results
             pending.resolve(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
 
-        _handle(cluster, transaction_requests, context.api_version, _transaction_of(request), reply)
+        _handle(
+            cluster,
+            transaction_requests,
+            context.api_version,
+            rights,
+            _transaction_of(request),
+            reply,
+        )
         return pending.answer
+    if not rights.allows(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
+        return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     gathered = Gathered(
         len(request.transactions),
         lambda results: AddPartitionsToTxnResponse(results_by_transaction=list(results)),
     )
     for index, transaction in enumerate(request.transactions):
         _handle(
-            cluster, transaction_requests, context.api_version, transaction, gathered.reply(index)
+            cluster,
+            transaction_requests,
+            context.api_version,
+            UNRESTRICTED,
+            transaction,
+            gathered.reply(index),
         )
     return gathered.pending.answer
 
@@ -89,14 +115,21 @@ def _handle(
     cluster: ClusterView,
     transaction_requests: TransactionRequests,
     version: int,
+    rights: Rights,
     transaction: AddPartitionsToTxnTransaction,
     reply: Reply,
 ) -> None:
+    """`rights` are those of a client; a broker needs none for the transactional id and topics."""
     requested = _RequestedTransaction(version, transaction)
     if not requested.transactional_id:
         reply(requested.result(ErrorCode.INVALID_REQUEST))
         return
-    refused = _refused(cluster, version, requested.partitions)
+    if not rights.allows(
+        AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, requested.transactional_id
+    ):
+        reply(requested.result(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
+        return
+    refused = _refused(cluster, version, rights, requested.partitions)
     if refused:
         reply(_result(requested.transactional_id, refused))
         return
@@ -151,7 +184,7 @@ class _RequestedTransaction:
 
 
 def _refused(
-    cluster: ClusterView, version: int, partitions: frozenset[TopicPartition]
+    cluster: ClusterView, version: int, rights: Rights, partitions: frozenset[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
     """Error codes for all partitions if any cannot be added to a transaction, else empty."""
     topics = cluster.image.topics.by_name
@@ -159,7 +192,8 @@ def _refused(
     for name in partitions:
         topic = topics.get(name.topic)
         is_addable = version >= _BROKERS_VERSION and name.topic == CONSUMER_OFFSETS
-        if is_internal_topic(name.topic) and not is_addable:
+        is_refused = is_internal_topic(name.topic) and not is_addable
+        if is_refused or not rights.allows(AclOperation.WRITE, ResourceType.TOPIC, name.topic):
             codes[name] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         elif topic is None or name.partition not in topic.partitions:
             codes[name] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

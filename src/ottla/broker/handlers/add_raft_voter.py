@@ -11,11 +11,13 @@ from collections.abc import Awaitable
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 
 
-@handles(ApiKey.ADD_RAFT_VOTER)
+@handles(ApiKey.ADD_RAFT_VOTER, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 def add_raft_voter(
     context: RequestContext, request: AddRaftVoterRequest, *, controller: ActiveController
 ) -> Awaitable[AddRaftVoterResponse]:

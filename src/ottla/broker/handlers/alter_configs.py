@@ -18,6 +18,8 @@ from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.configs import ConfigResourceType, replace_configs
 from ottla.controller.operations.alter_configs import resource_answer
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_configs import (
     AlterConfigsRequest,
@@ -27,7 +29,14 @@ from ottla.wire.messages.alter_configs import (
 )
 
 
-@handles(ApiKey.ALTER_CONFIGS)
+@handles(
+    ApiKey.ALTER_CONFIGS,
+    rights=(
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.GROUP),
+    ),
+)
 async def alter_configs(
     context: RequestContext,
     request: AlterConfigsRequest,

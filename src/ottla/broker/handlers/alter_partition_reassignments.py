@@ -11,6 +11,8 @@ from collections.abc import Awaitable
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -18,7 +20,9 @@ from ottla.wire.messages.alter_partition_reassignments import (
 )
 
 
-@handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
+@handles(
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),)
+)
 def alter_partition_reassignments(
     context: RequestContext,
     request: AlterPartitionReassignmentsRequest,

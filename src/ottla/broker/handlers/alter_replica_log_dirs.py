@@ -1,10 +1,10 @@
 """AlterReplicaLogDirs, versions 1 to 2: moves replicas from one log directory to another (KIP-113).
 
 The response is sent when the moves have started; DescribeLogDirs shows their progress. If a log
-already is in the requested directory, a move in progress is cancelled. Errors: LOG_DIR_NOT_FOUND
-for a path that is not in `log.dirs`, KAFKA_STORAGE_ERROR for a failed directory,
-UNKNOWN_TOPIC_OR_PARTITION, and REPLICA_NOT_AVAILABLE for a replica that is not on this node: if it
-is created later, it is created in that directory.
+already is in the requested directory, a move in progress is cancelled. Errors per partition:
+CLUSTER_AUTHORIZATION_FAILED, LOG_DIR_NOT_FOUND for a path that is not in `log.dirs`,
+KAFKA_STORAGE_ERROR for a failed directory, UNKNOWN_TOPIC_OR_PARTITION, and REPLICA_NOT_AVAILABLE
+for a replica that is not on this node: if it is created later, it is created in that directory.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_store import LogStore
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_replica_log_dirs import (
@@ -25,9 +27,9 @@ from ottla.wire.messages.alter_replica_log_dirs import (
 )
 
 
-@handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
+@handles(ApiKey.ALTER_REPLICA_LOG_DIRS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 def alter_replica_log_dirs(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: AlterReplicaLogDirsRequest,
     *,
     cluster: ClusterView,
@@ -36,13 +38,14 @@ def alter_replica_log_dirs(
     log_moves: LogMoves,
     failures: StorageFailures,
 ) -> AlterReplicaLogDirsResponse:
+    may_alter = context.rights.allows(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for wanted in request.dirs:
         for topic in wanted.topics:
-            results.setdefault(topic.name, []).extend(
-                AlterReplicaLogDirPartitionResult(
-                    partition_index=index,
-                    error_code=_move(
+            for index in topic.partitions:
+                error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+                if may_alter:
+                    error = _move(
                         cluster,
                         logs,
                         partitions,
@@ -51,10 +54,10 @@ def alter_replica_log_dirs(
                         topic.name,
                         index,
                         path=wanted.path,
-                    ),
+                    )
+                results.setdefault(topic.name, []).append(
+                    AlterReplicaLogDirPartitionResult(partition_index=index, error_code=error)
                 )
-                for index in topic.partitions
-            )
     return AlterReplicaLogDirsResponse(
         results=[
             AlterReplicaLogDirTopicResult(topic_name=topic, partitions=partitions)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -16,7 +18,9 @@ from ottla.wire.messages.alter_user_scram_credentials import (
 )
 
 
-@handles(ApiKey.ALTER_USER_SCRAM_CREDENTIALS)
+@handles(
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),)
+)
 async def alter_user_scram_credentials(
     context: RequestContext,
     request: AlterUserScramCredentialsRequest,

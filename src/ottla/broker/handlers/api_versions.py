@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from ottla.broker.control.cluster_features import ClusterFeatures
 from ottla.broker.network.handling import HandledApi, RequestContext, handles
 from ottla.model import ErrorCode
+from ottla.security.acls.rights import NO_RIGHTS
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import (
     ApiVersionsRequest,
@@ -26,7 +27,7 @@ _NAMED_FROM_VERSION = 3
 _ZERO_SHOWN_FROM_VERSION = 4
 
 
-@handles(ApiKey.API_VERSIONS)
+@handles(ApiKey.API_VERSIONS, rights=NO_RIGHTS)
 def api_versions(
     context: RequestContext,
     request: ApiVersionsRequest,

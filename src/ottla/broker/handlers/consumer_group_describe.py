@@ -1,11 +1,15 @@
 """ConsumerGroupDescribe, versions 0 and 1: describes consumer groups (KIP-848) and their members.
 
-Errors per group: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordinator itself.
+Errors per group: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED for a member's topic,
+INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, and those of the coordinator itself. A group with an error is
+not described.
 """
 
 from __future__ import annotations
 
-from ottla.broker.administration.authorized_operations import GROUP_OPERATIONS
+from functools import partial
+
+from ottla.broker.administration.authorized_operations import authorized_operations
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.fan_out import run_for_each
 from ottla.broker.network.handling import RequestContext, handles
@@ -13,6 +17,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
@@ -22,19 +28,31 @@ from ottla.wire.messages.consumer_group_describe import (
 from ottla.wire.schema import Message
 
 
-@handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
+@handles(
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    ),
+)
 def consumer_group_describe(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: ConsumerGroupDescribeRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
+    rights = context.rights
+
     def describe(group_id: str, groups: GroupCoordinator) -> Outcome:
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "a group's id cannot be empty")
         described = groups.describe_consumer(group_id)
+        if not rights.is_unrestricted:
+            _check_topics(rights, described)
         if request.include_authorized_operations and not described.error_code:
-            described.authorized_operations = GROUP_OPERATIONS
+            described.authorized_operations = authorized_operations(
+                rights, ResourceType.GROUP, group_id
+            )
         return Outcome(response=described)
 
     def refuse(group_id: str, error: KafkaError) -> DescribedGroup:
@@ -46,4 +64,13 @@ def consumer_group_describe(
         describe,
         refuse,
         lambda found: ConsumerGroupDescribeResponse(groups=list(found)),
+        check=partial(rights.require, AclOperation.DESCRIBE, ResourceType.GROUP),
     )
+
+
+def _check_topics(rights: Rights, described: DescribedGroup) -> None:
+    """Raises `KafkaError` if the members have a topic that the client may not describe."""
+    for member in described.members:
+        for assignment in (member.assignment, member.target_assignment):
+            for topic in assignment.topic_partitions:
+                rights.require(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.topic_name)

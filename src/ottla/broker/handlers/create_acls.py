@@ -8,6 +8,8 @@ from __future__ import annotations
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_acls import (
     AclCreationResult,
@@ -16,7 +18,7 @@ from ottla.wire.messages.create_acls import (
 )
 
 
-@handles(ApiKey.CREATE_ACLS)
+@handles(ApiKey.CREATE_ACLS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 async def create_acls(
     context: RequestContext,
     request: CreateAclsRequest,

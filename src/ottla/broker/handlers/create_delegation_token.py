@@ -9,6 +9,8 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.controller.operations.delegation_tokens import NO_TIMESTAMP
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
@@ -16,7 +18,9 @@ from ottla.wire.messages.create_delegation_token import (
 )
 
 
-@handles(ApiKey.CREATE_DELEGATION_TOKEN)
+@handles(
+    ApiKey.CREATE_DELEGATION_TOKEN, rights=(Right(AclOperation.CREATE_TOKENS, ResourceType.USER),)
+)
 async def create_delegation_token(
     context: RequestContext,
     request: CreateDelegationTokenRequest,

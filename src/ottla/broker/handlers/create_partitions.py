@@ -9,6 +9,8 @@ from __future__ import annotations
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -17,7 +19,7 @@ from ottla.wire.messages.create_partitions import (
 )
 
 
-@handles(ApiKey.CREATE_PARTITIONS)
+@handles(ApiKey.CREATE_PARTITIONS, rights=(Right(AclOperation.ALTER, ResourceType.TOPIC),))
 async def create_partitions(
     context: RequestContext,
     request: CreatePartitionsRequest,
@@ -25,7 +27,9 @@ async def create_partitions(
     changes: MetadataChanges,
 ) -> CreatePartitionsResponse:
     try:
-        response: CreatePartitionsResponse = await changes.request(request, context.api_version)
+        response: CreatePartitionsResponse = await changes.request(
+            request, context.api_version, context.rights
+        )
     except KafkaError as error:
         return CreatePartitionsResponse(
             results=[

@@ -9,6 +9,8 @@ from __future__ import annotations
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.model import KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.create_topics import (
     CreatableTopicResult,
@@ -17,7 +19,14 @@ from ottla.wire.messages.create_topics import (
 )
 
 
-@handles(ApiKey.CREATE_TOPICS)
+@handles(
+    ApiKey.CREATE_TOPICS,
+    rights=(
+        Right(AclOperation.CREATE, ResourceType.TOPIC),
+        Right(AclOperation.CREATE, ResourceType.CLUSTER),
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+    ),
+)
 async def create_topics(
     context: RequestContext,
     request: CreateTopicsRequest,
@@ -25,7 +34,9 @@ async def create_topics(
     changes: MetadataChanges,
 ) -> CreateTopicsResponse:
     try:
-        response: CreateTopicsResponse = await changes.request(request, context.api_version)
+        response: CreateTopicsResponse = await changes.request(
+            request, context.api_version, context.rights
+        )
     except KafkaError as error:
         return CreateTopicsResponse(
             topics=[

@@ -4,9 +4,10 @@ Offset -1 means the high watermark. The response is sent when neither a crash no
 restore the records: this node has checkpointed the new log start offset, and every live replica has
 deleted the records too.
 
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE,
-KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that is only compacted, INVALID_TOPIC_EXCEPTION
-for an internal topic, REQUEST_TIMED_OUT if a replica has not deleted the records in time.
+Errors per partition: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION,
+NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR, POLICY_VIOLATION for a topic that
+is only compacted, INVALID_TOPIC_EXCEPTION for an internal topic, REQUEST_TIMED_OUT if a replica has
+not deleted the records in time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final, NamedTuple
 
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.refused_topics import refused_topics, unauthorized_topic
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import is_internal_topic
@@ -23,6 +25,8 @@ from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_store import LogStore
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_records import (
@@ -46,9 +50,9 @@ class _Moved(NamedTuple):
     result: DeleteRecordsPartitionResult
 
 
-@handles(ApiKey.DELETE_RECORDS)
+@handles(ApiKey.DELETE_RECORDS, rights=(Right(AclOperation.DELETE, ResourceType.TOPIC),))
 def delete_records(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DeleteRecordsRequest,
     *,
     clock: Clock,
@@ -57,8 +61,12 @@ def delete_records(
     failures: StorageFailures,
 ) -> DeleteRecordsResponse | Pending:
     moved: list[_Moved] = []
+    refused = refused_topics(context.rights, AclOperation.DELETE, request.topics)
     topics = [
-        DeleteRecordsTopicResult(name=topic.name, partitions=_delete(partitions, topic, moved))
+        DeleteRecordsTopicResult(
+            name=topic.name,
+            partitions=_delete(partitions, topic, moved, is_refused=topic.name in refused),
+        )
         for topic in request.topics
     ]
     _make_durable(logs, failures, moved)
@@ -74,12 +82,14 @@ def delete_records(
 
 
 def _delete(
-    partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved]
+    partitions: Partitions, topic: DeleteRecordsTopic, moved: list[_Moved], *, is_refused: bool
 ) -> list[DeleteRecordsPartitionResult]:
     results = []
     for requested in topic.partitions:
         result = DeleteRecordsPartitionResult(partition_index=requested.partition_index)
         try:
+            if is_refused:
+                raise unauthorized_topic(topic.name)
             partition = partitions.by_name(topic.name, requested.partition_index)
             offset = _delete_before(partition, requested.offset)
         except KafkaError as error:
@@ -103,12 +113,12 @@ def _delete_before(partition: Partition, offset: int) -> int:
     if log.config.compact and not log.config.delete:
         raise KafkaError(
             ErrorCode.POLICY_VIOLATION,
-            f"{partition.name} is compacted; records are deleted where cleanup.policy has delete",
+            f"{partition.name} is compacted; DeleteRecords needs delete in its cleanup.policy",
         )
     if offset == _HIGH_WATERMARK:
         offset = log.high_watermark
     if offset < 0:
-        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is no offset")
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} is not a valid offset")
     partition.delete_records_before(offset)
     return offset
 
@@ -150,7 +160,10 @@ class _Waiting:
 
     def _deleted(self, result: DeleteRecordsPartitionResult, error: ErrorCode) -> None:
         if error:
-            _refuse(result, KafkaError(error, "another node leads the partition now"))
+            _refuse(
+                result,
+                KafkaError(error, "another node has become the leader of the partition; try again"),
+            )
         self._missing -= 1
         if not self._missing and self.pending.response is None:
             self._stop()
@@ -161,7 +174,13 @@ class _Waiting:
         for waiter, result in self._waiters:
             if waiter.is_waiting:
                 waiter.cancel()
-                _refuse(result, KafkaError(ErrorCode.REQUEST_TIMED_OUT, "a replica has them still"))
+                _refuse(
+                    result,
+                    KafkaError(
+                        ErrorCode.REQUEST_TIMED_OUT,
+                        "not all replicas have deleted the records in time",
+                    ),
+                )
         self.pending.resolve(self._response)
 
     def _stop(self) -> None:

@@ -12,6 +12,8 @@ from typing import Final
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_topics import (
     DeletableTopicResult,
@@ -22,7 +24,14 @@ from ottla.wire.messages.delete_topics import (
 _DELETION_DISABLED_VERSION: Final = 3
 
 
-@handles(ApiKey.DELETE_TOPICS)
+@handles(
+    ApiKey.DELETE_TOPICS,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+        Right(AclOperation.DELETE, ResourceType.CLUSTER),
+        Right(AclOperation.DELETE, ResourceType.TOPIC),
+    ),
+)
 async def delete_topics(
     context: RequestContext,
     request: DeleteTopicsRequest,
@@ -30,7 +39,9 @@ async def delete_topics(
     changes: MetadataChanges,
 ) -> DeleteTopicsResponse:
     try:
-        response: DeleteTopicsResponse = await changes.request(request, context.api_version)
+        response: DeleteTopicsResponse = await changes.request(
+            request, context.api_version, context.rights
+        )
     except KafkaError as error:
         return _refuse(request, error)
     if context.api_version < _DELETION_DISABLED_VERSION:

@@ -22,6 +22,7 @@ from ottla.security.acls.acl import (
     ResourceType,
 )
 from ottla.security.acls.acl_filter import AclFilter
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_acls import (
     AclDescription,
@@ -31,7 +32,7 @@ from ottla.wire.messages.describe_acls import (
 )
 
 
-@handles(ApiKey.DESCRIBE_ACLS)
+@handles(ApiKey.DESCRIBE_ACLS, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 def describe_acls(
     context: RequestContext, request: DescribeAclsRequest, *, cluster: ClusterView
 ) -> DescribeAclsResponse:

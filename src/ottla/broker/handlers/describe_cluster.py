@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ottla.broker.administration.authorized_operations import CLUSTER_OPERATIONS, NOT_REQUESTED
+from ottla.broker.administration.authorized_operations import NOT_REQUESTED, cluster_operations
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.model import ErrorCode
 from ottla.runtime.dice import Dice
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -28,7 +30,7 @@ class EndpointType(IntEnum):
     CONTROLLER = 2
 
 
-@handles(ApiKey.DESCRIBE_CLUSTER)
+@handles(ApiKey.DESCRIBE_CLUSTER, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 def describe_cluster(
     context: RequestContext, request: DescribeClusterRequest, *, cluster: ClusterView, dice: Dice
 ) -> DescribeClusterResponse:
@@ -52,7 +54,9 @@ def describe_cluster(
             )
             for each, endpoint in shown
         ],
-        cluster_authorized_operations=CLUSTER_OPERATIONS if is_requested else NOT_REQUESTED,
+        cluster_authorized_operations=cluster_operations(context.rights)
+        if is_requested
+        else NOT_REQUESTED,
     )
 
 
@@ -60,7 +64,8 @@ def _refuse(endpoint_type: int) -> DescribeClusterResponse:
     if endpoint_type == EndpointType.CONTROLLER:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-            error_message="this is a broker's endpoint; ask a controller's for the controllers",
+            error_message="this is a broker listener; send the request to a controller listener "
+            "to get the controllers",
         )
     return DescribeClusterResponse(
         error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,

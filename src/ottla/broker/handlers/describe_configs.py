@@ -25,8 +25,11 @@ from ottla.configs import (
     describe_group,
     describe_topic,
 )
+from ottla.controller.operations.config_rights import require_config_right
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -38,9 +41,16 @@ from ottla.wire.messages.describe_configs import (
 )
 
 
-@handles(ApiKey.DESCRIBE_CONFIGS)
+@handles(
+    ApiKey.DESCRIBE_CONFIGS,
+    rights=(
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),
+        Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.GROUP),
+    ),
+)
 def describe_configs(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DescribeConfigsRequest,
     *,
     cluster: ClusterView,
@@ -48,12 +58,17 @@ def describe_configs(
     # Duplicates are dropped: a response is a thousand times as large as its request.
     resources = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(
-        results=[_describe(cluster, resource, request) for resource in resources.values()]
+        results=[
+            _describe(cluster, context.rights, resource, request) for resource in resources.values()
+        ]
     )
 
 
 def _describe(
-    cluster: ClusterView, requested: DescribeConfigsResource, request: DescribeConfigsRequest
+    cluster: ClusterView,
+    rights: Rights,
+    requested: DescribeConfigsResource,
+    request: DescribeConfigsRequest,
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         error_message=None,
@@ -61,6 +76,10 @@ def _describe(
         resource_name=requested.resource_name,
     )
     try:
+        resource = ConfigResource(
+            ConfigResourceType(requested.resource_type), requested.resource_name
+        )
+        require_config_right(rights, AclOperation.DESCRIBE_CONFIGS, resource)
         entries = _entries(cluster, requested)
     except KafkaError as error:
         result.error_code = error.code

@@ -12,7 +12,7 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.configs.value import Password
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.security.acls.rights import Rights
+from ottla.security.acls.rights import Right, Rights
 from ottla.security.principal import Principal
 from ottla.security.token_requests import check_requester, require_enabled
 from ottla.security.tokens import DelegationToken, hmac_of
@@ -25,7 +25,13 @@ from ottla.wire.messages.describe_delegation_token import (
 )
 
 
-@handles(ApiKey.DESCRIBE_DELEGATION_TOKEN)
+@handles(
+    ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN),
+        Right(AclOperation.DESCRIBE_TOKENS, ResourceType.USER),
+    ),
+)
 def describe_delegation_token(
     context: RequestContext, request: DescribeDelegationTokenRequest, *, cluster: ClusterView
 ) -> DescribeDelegationTokenResponse:

@@ -2,7 +2,8 @@
 
 Without a list of topics, all are described. Version 4 adds total and usable bytes, version 5 shows
 which directories are cordoned and get no new logs (KIP-1066). A failed directory has only the error
-KAFKA_STORAGE_ERROR.
+KAFKA_STORAGE_ERROR. For the request CLUSTER_AUTHORIZATION_FAILED, for which versions 1 and 2 have
+no field: their response is empty.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.log_placement import is_cordoned
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import ErrorCode, TopicPartition
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.log import Log
@@ -42,15 +45,17 @@ class _Shown(NamedTuple):
         return max(wanted - self.log.log_end_offset, 0)
 
 
-@handles(ApiKey.DESCRIBE_LOG_DIRS)
+@handles(ApiKey.DESCRIBE_LOG_DIRS, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))
 def describe_log_dirs(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DescribeLogDirsRequest,
     *,
     cluster: ClusterView,
     logs: LogStore,
     failures: StorageFailures,
 ) -> DescribeLogDirsResponse:
+    if not context.rights.allows(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     requested = None
     if request.topics is not None:
         requested = {

@@ -1,14 +1,18 @@
 """DescribeProducers, version 0: the producer states of partitions (KIP-664).
 
-Errors per partition: INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR.
+Errors per partition: INVALID_TOPIC_EXCEPTION, TOPIC_AUTHORIZATION_FAILED,
+UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR.
 """
 
 from __future__ import annotations
 
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.refused_topics import refused_topics, unauthorized_topic
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import KafkaError
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.producers.producer_entry import NO_OFFSET, ProducerEntry
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_producers import (
@@ -20,19 +24,21 @@ from ottla.wire.messages.describe_producers import (
 )
 
 
-@handles(ApiKey.DESCRIBE_PRODUCERS)
+@handles(ApiKey.DESCRIBE_PRODUCERS, rights=(Right(AclOperation.READ, ResourceType.TOPIC),))
 def describe_producers(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: DescribeProducersRequest,
     *,
     partitions: Partitions,
 ) -> DescribeProducersResponse:
+    refused = refused_topics(context.rights, AclOperation.READ, request.topics)
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
                 name=topic.name,
                 partitions=[
-                    _describe(partitions, topic.name, index) for index in topic.partition_indexes
+                    _describe(partitions, topic.name, index, is_refused=topic.name in refused)
+                    for index in topic.partition_indexes
                 ],
             )
             for topic in request.topics
@@ -40,9 +46,13 @@ def describe_producers(
     )
 
 
-def _describe(partitions: Partitions, topic: str, index: int) -> PartitionResponse:
+def _describe(
+    partitions: Partitions, topic: str, index: int, *, is_refused: bool
+) -> PartitionResponse:
     try:
         check_name(topic)
+        if is_refused:
+            raise unauthorized_topic(topic)
         log = partitions.by_name(topic, index).require_log()
     except KafkaError as error:
         return PartitionResponse(

@@ -12,6 +12,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.describe_user_scram_credentials import (
     CredentialInfo,
@@ -21,7 +22,10 @@ from ottla.wire.messages.describe_user_scram_credentials import (
 )
 
 
-@handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS)
+@handles(
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),),
+)
 def describe_user_scram_credentials(
     context: RequestContext, request: DescribeUserScramCredentialsRequest, *, cluster: ClusterView
 ) -> DescribeUserScramCredentialsResponse:

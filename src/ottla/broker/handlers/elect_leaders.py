@@ -11,11 +11,13 @@ from collections.abc import Awaitable
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 
 
-@handles(ApiKey.ELECT_LEADERS)
+@handles(ApiKey.ELECT_LEADERS, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 def elect_leaders(
     context: RequestContext, request: ElectLeadersRequest, *, controller: ActiveController
 ) -> Awaitable[ElectLeadersResponse]:

@@ -2,10 +2,10 @@
 
 The coordinator of a group is the leader of its partition of `__consumer_offsets`, that of a
 transactional id the leader of its partition of `__transaction_state`. Both topics are created at
-the first request. Errors: COORDINATOR_NOT_AVAILABLE while there is no leader that is reachable on
-the client's listener, and for share groups, which are not supported yet; INVALID_REQUEST for key
-types that the version does not have. From version 4 on a request has many keys, and each has its
-own result.
+the first request. Errors: GROUP_, TRANSACTIONAL_ID_ and CLUSTER_AUTHORIZATION_FAILED,
+COORDINATOR_NOT_AVAILABLE while there is no leader that is reachable on the client's listener, and
+for share groups, which are not supported yet; INVALID_REQUEST for key types that the version does
+not have. From version 4 on a request has many keys, and each has its own result.
 
 Without a leader, the response waits for an election, for at most `_ELECTION_SECONDS_MAX`, because
 librdkafka retries a failed FindCoordinator only twice, 100 ms apart. After that, operations that
@@ -29,6 +29,8 @@ from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.find_coordinator import (
     Coordinator,
@@ -53,9 +55,20 @@ _TOPICS: Final[dict[int, str]] = {
     CoordinatorType.GROUP: CONSUMER_OFFSETS,
     CoordinatorType.TRANSACTION: TRANSACTION_STATE,
 }
+_RESOURCE_TYPES: Final[dict[int, ResourceType]] = {
+    CoordinatorType.GROUP: ResourceType.GROUP,
+    CoordinatorType.TRANSACTION: ResourceType.TRANSACTIONAL_ID,
+}
 
 
-@handles(ApiKey.FIND_COORDINATOR)
+@handles(
+    ApiKey.FIND_COORDINATOR,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+)
 def find_coordinator(
     context: RequestContext,
     request: FindCoordinatorRequest,
@@ -67,7 +80,8 @@ def find_coordinator(
     leader_changes: LeaderChanges,
 ) -> FindCoordinatorResponse | Awaitable[FindCoordinatorResponse]:
     topic = _TOPICS.get(request.key_type)
-    if topic is not None and topic not in cluster.image.topics.by_name:
+    is_missing = topic is not None and topic not in cluster.image.topics.by_name
+    if topic is not None and is_missing and _is_any_allowed(context, request):
         return _create_and_find(
             cluster, changes, clock, suspects, leader_changes, context, request, topic
         )
@@ -90,8 +104,13 @@ async def _create_and_find(
     try:
         await create_internal_topic(cluster, changes, topic)
     except KafkaError as error:
-        found = [_refuse(key, error) for key in _keys(context, request)]
-        return _response(context, found)
+        return _response(
+            context,
+            [
+                _refuse(key, _rights_error(context, request.key_type, key) or error)
+                for key in _keys(context, request)
+            ],
+        )
     return await _find_elected(cluster, clock, suspects, leader_changes, context, request)
 
 
@@ -125,7 +144,11 @@ def _find_all(
     found = []
     for key in _keys(context, request):
         try:
-            topic = _topic_of(request.key_type, context.api_version)
+            _check_type(request.key_type, context.api_version)
+            refusal = _rights_error(context, request.key_type, key)
+            if refusal is not None:
+                raise refusal
+            topic = _topic_of(request.key_type)
             found.append(_find(cluster, suspects, context, key, topic))
         except KafkaError as error:
             found.append(_refuse(key, error))
@@ -136,17 +159,37 @@ def _keys(context: RequestContext, request: FindCoordinatorRequest) -> list[str]
     return [request.key] if context.api_version < _BATCHED_VERSION else request.coordinator_keys
 
 
-def _topic_of(key_type: int, version: int) -> str:
+def _is_any_allowed(context: RequestContext, request: FindCoordinatorRequest) -> bool:
+    return any(
+        _rights_error(context, request.key_type, key) is None for key in _keys(context, request)
+    )
+
+
+def _rights_error(context: RequestContext, key_type: int, key: str) -> KafkaError | None:
+    try:
+        if key_type == CoordinatorType.SHARE:
+            context.rights.require(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME)
+        else:
+            context.rights.require(AclOperation.DESCRIBE, _RESOURCE_TYPES[key_type], key)
+    except KafkaError as error:
+        return error
+    return None
+
+
+def _check_type(key_type: int, version: int) -> None:
     is_known = key_type in CoordinatorType.__members__.values()
     if not is_known or (key_type == CoordinatorType.SHARE and version < _SHARE_VERSION):
         raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"version {version} has no keys of type {key_type}"
+            ErrorCode.INVALID_REQUEST, f"version {version} does not support keys of type {key_type}"
         )
+
+
+def _topic_of(key_type: int) -> str:
     topic = _TOPICS.get(key_type)
     if topic is None:
         raise KafkaError(
             ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            "this cluster has no coordinators yet for share groups",
+            "share groups are not supported yet",
         )
     return topic
 
@@ -164,7 +207,7 @@ def _find(
             return Coordinator(key=key, node_id=node_id, host=endpoint.host, port=endpoint.port)
     raise KafkaError(
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        f"the partition of {topic_name} that {key!r} is in has no leader now",
+        f"the partition of {topic_name} for {key!r} has no leader; try again",
     )
 
 

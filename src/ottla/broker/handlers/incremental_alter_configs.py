@@ -2,8 +2,8 @@
 
 Log levels are set on this broker (KIP-412). All other resources are forwarded to the controller,
 and the response is sent when this node has applied the change. Errors per resource are those of the
-controller's operation; INVALID_REQUEST for another broker; KAFKA_STORAGE_ERROR for all forwarded
-resources if the controller's disk fails.
+controller's operation; CLUSTER_AUTHORIZATION_FAILED for log levels; INVALID_REQUEST for another
+broker; KAFKA_STORAGE_ERROR for all forwarded resources if the controller's disk fails.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResourceType, alter_configs
 from ottla.controller.operations.alter_configs import resource_answer
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
@@ -29,7 +31,14 @@ from ottla.wire.messages.incremental_alter_configs import (
 )
 
 
-@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+@handles(
+    ApiKey.INCREMENTAL_ALTER_CONFIGS,
+    rights=(
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),
+        Right(AclOperation.ALTER_CONFIGS, ResourceType.GROUP),
+    ),
+)
 async def incremental_alter_configs(
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
@@ -49,7 +58,8 @@ async def alter_incrementally(
     of_any_node: bool,
 ) -> IncrementalAlterConfigsResponse:
     """Handles the request. A broker accepts and validates only its own broker configs; a controller
-    accepts those of any node."""
+    accepts those of any node. Log levels need ALTER_CONFIGS on a broker, and CLUSTER_ACTION on a
+    controller, as in Kafka."""
     names = Counter((each.resource_type, each.resource_name) for each in request.resources)
     here: dict[int, AlterConfigsResourceResponse] = {}
     for index, resource in enumerate(request.resources):
@@ -57,6 +67,11 @@ async def alter_incrementally(
         try:
             if _is_up_to_the_controller(cluster, resource, of_any_node=of_any_node):
                 continue
+            context.rights.require(
+                AclOperation.CLUSTER_ACTION if of_any_node else AclOperation.ALTER_CONFIGS,
+                ResourceType.CLUSTER,
+                CLUSTER_NAME,
+            )
             _alter_loggers(resource, is_duplicate=is_duplicate, validate_only=request.validate_only)
         except KafkaError as error:
             here[index] = resource_answer(AlterConfigsResourceResponse, resource, error)
@@ -90,7 +105,7 @@ def _alter_loggers(
         if operation is ConfigOperation.DELETE:
             levels[name] = None
         elif operation is not ConfigOperation.SET:
-            raise _invalid(f"A log level has no list: {operation.name} is not allowed")
+            raise _invalid(f"{operation.name} is not allowed for log levels: use SET or DELETE")
         elif value is None:
             raise _invalid(f"Null value not supported for: {name}")
         else:

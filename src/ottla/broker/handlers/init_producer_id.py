@@ -3,7 +3,8 @@
 A producer without a transactional id always gets a new producer id, even if the request names its
 current one. A producer with a transactional id gets the next epoch, and the previous producer is
 fenced; an ongoing transaction is aborted first, and the response is CONCURRENT_TRANSACTIONS. Other
-errors: INVALID_REQUEST for an empty transactional id or only one of producer id and epoch,
+errors: TRANSACTIONAL_ID_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED without a transactional
+id, INVALID_REQUEST for an empty transactional id or only one of producer id and epoch,
 INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED (INVALID_PRODUCER_EPOCH up to version 3), those of the
 coordinator itself, and those of the controller if it allocates no producer ids.
 """
@@ -25,6 +26,8 @@ from ottla.broker.transactions.transaction_requests import (
 from ottla.coordinator.runtime.waiting_answer import Reply
 from ottla.coordinator.transactions.initializing import ExpectedProducer
 from ottla.model import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ErrorCode, KafkaError
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ottla.wire.schema import Message
@@ -32,7 +35,15 @@ from ottla.wire.schema import Message
 _FENCED_VERSION: Final = 4
 
 
-@handles(ApiKey.INIT_PRODUCER_ID)
+@handles(
+    ApiKey.INIT_PRODUCER_ID,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER),
+        Right(AclOperation.WRITE, ResourceType.TOPIC),
+    ),
+)
 def init_producer_id(
     context: RequestContext,
     request: InitProducerIdRequest,
@@ -44,6 +55,10 @@ def init_producer_id(
     has_epoch = request.producer_epoch != NO_PRODUCER_EPOCH
     if has_id != has_epoch or request.transactional_id == "":
         return _refuse(ErrorCode.INVALID_REQUEST)
+    try:
+        _check_rights(context.rights, request)
+    except KafkaError as error:
+        return _refuse(error.code)
     if not producer_ids.has_any:
         return _wait_for_ids(producer_ids, transaction_requests, context, request)
     if request.transactional_id is None:
@@ -53,6 +68,20 @@ def init_producer_id(
     pending = Pending()
     _submit(transaction_requests, context, request, pending.resolve)
     return pending.answer
+
+
+def _check_rights(rights: Rights, request: InitProducerIdRequest) -> None:
+    transactional_id = request.transactional_id
+    if transactional_id is None:
+        # A client that may write to any topic may also write idempotently (KIP-679).
+        if not rights.allows_any(AclOperation.WRITE, ResourceType.TOPIC):
+            rights.require(AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME)
+        return
+    rights.require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)
+    if request.enable2_pc:
+        rights.require(
+            AclOperation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID, transactional_id
+        )
 
 
 async def _wait_for_ids(

@@ -1,9 +1,9 @@
 """JoinGroup, versions 0 to 9: a member joins a classic group, or rejoins it in a rebalance.
 
-The response waits for the other members. Errors: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT,
-MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, INCONSISTENT_GROUP_PROTOCOL,
-GROUP_MAX_SIZE_REACHED, and those of the coordinator itself: NOT_COORDINATOR,
-COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE.
+The response waits for the other members. Errors: GROUP_AUTHORIZATION_FAILED, INVALID_GROUP_ID,
+INVALID_SESSION_TIMEOUT, MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
+INCONSISTENT_GROUP_PROTOCOL, GROUP_MAX_SIZE_REACHED, and those of the coordinator itself:
+NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ottla.broker.coordinators.group_requests import client_of
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ottla.wire.schema import Message
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 
-@handles(ApiKey.JOIN_GROUP)
+@handles(ApiKey.JOIN_GROUP, rights=(Right(AclOperation.READ, ResourceType.GROUP),))
 def join_group(
     context: RequestContext,
     request: JoinGroupRequest,
@@ -33,6 +35,10 @@ def join_group(
     def refuse(error: KafkaError) -> JoinGroupResponse:
         return JoinGroupResponse(error_code=error.code, member_id=request.member_id)
 
+    try:
+        context.rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
+    except KafkaError as error:
+        return refuse(error)
     if not request.group_id:
         return JoinGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID, member_id=request.member_id)
     pending, client = Pending(), client_of(context)

@@ -1,7 +1,8 @@
 """LeaveGroup, versions 0 to 5: removes members from a group.
 
 Up to version 2 there is one member, and its error is the error of the whole response. Errors:
-INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of the coordinator itself.
+GROUP_AUTHORIZATION_FAILED, INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and those of
+the coordinator itself.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.leave_group import (
     LeaveGroupRequest,
@@ -28,13 +31,15 @@ if TYPE_CHECKING:
 _BATCHED_VERSION: Final = 3
 
 
-@handles(ApiKey.LEAVE_GROUP)
+@handles(ApiKey.LEAVE_GROUP, rights=(Right(AclOperation.READ, ResourceType.GROUP),))
 def leave_group(
     context: RequestContext,
     request: LeaveGroupRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
+    if not context.rights.allows(AclOperation.READ, ResourceType.GROUP, request.group_id):
+        return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
     members = request.members

@@ -2,8 +2,8 @@
 
 Version 0 lists only client metrics subscriptions: the API was called ListClientMetricsResources
 (KIP-1000). Version 1 lists the requested resource types, or all if the request names none. Topics
-and brokers are listed even without configs. Error: UNSUPPORTED_VERSION for a type that cannot be
-listed.
+and brokers are listed even without configs. Errors: CLUSTER_AUTHORIZATION_FAILED,
+UNSUPPORTED_VERSION for a type that cannot be listed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.listener_view import ListenerView
 from ottla.configs import ConfigResourceType
 from ottla.model import ErrorCode
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_config_resources import (
     ConfigResource,
@@ -32,10 +34,15 @@ _LISTED: Final = (
 )
 
 
-@handles(ApiKey.LIST_CONFIG_RESOURCES)
+@handles(
+    ApiKey.LIST_CONFIG_RESOURCES,
+    rights=(Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),),
+)
 def list_config_resources(
     context: RequestContext, request: ListConfigResourcesRequest, *, cluster: ClusterView
 ) -> ListConfigResourcesResponse:
+    if not context.rights.allows(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME):
+        return ListConfigResourcesResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     listed = _LISTED if context.api_version else (ConfigResourceType.CLIENT_METRICS,)
     requested = request.resource_types or listed
     if not set(requested) <= set(listed):

@@ -6,11 +6,11 @@ offset, which is not an error. If the result depends on the end offset, a new le
 OFFSET_NOT_AVAILABLE to consumers until its high watermark reaches the start offset of its epoch, so
 that the end offset never goes back (KIP-207).
 
-Errors per partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE
-(before version 5 LEADER_NOT_AVAILABLE), KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH,
-UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special timestamp that the version does not have,
-INVALID_REQUEST for a partition named twice, CORRUPT_MESSAGE for an unreadable batch,
-UNKNOWN_SERVER_ERROR if the worker process crashed.
+Errors per partition: TOPIC_AUTHORIZATION_FAILED (for replicas too), UNKNOWN_TOPIC_OR_PARTITION,
+NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE),
+KAFKA_STORAGE_ERROR, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNSUPPORTED_VERSION for a special
+timestamp that the version does not have, INVALID_REQUEST for a partition named twice,
+CORRUPT_MESSAGE for an unreadable batch, UNKNOWN_SERVER_ERROR if the worker process crashed.
 
 A large batch is searched by a worker process; the response waits for it.
 """
@@ -22,12 +22,15 @@ from collections.abc import Awaitable, Generator, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.network.refused_topics import refused_topics, unauthorized_topic
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import NO_TIMESTAMP, ErrorCode, KafkaError
 from ottla.replication.partition import Isolation, Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background, WorkerCrashedError
 from ottla.runtime.clock import Clock
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.storage.indexes.time_index import TimestampOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.offset_lookup import (
@@ -71,7 +74,7 @@ _PLACES: Final = (SpecialTimestamp.EARLIEST, SpecialTimestamp.EARLIEST_LOCAL)
 _Work: TypeAlias = Generator[BatchSearch | None, TimestampOffset | None, T]
 
 
-@handles(ApiKey.LIST_OFFSETS)
+@handles(ApiKey.LIST_OFFSETS, rights=(Right(AclOperation.DESCRIBE, ResourceType.TOPIC),))
 def list_offsets(
     context: RequestContext,
     request: ListOffsetsRequest,
@@ -130,12 +133,17 @@ def _answers(
     if request.replica_id == _CONSUMER:
         isolation = Isolation(request.isolation_level & 1)
     topics = []
+    refused = refused_topics(context.rights, AclOperation.DESCRIBE, request.topics)
     for topic in request.topics:
         answers = []
         for requested in topic.partitions:
             try:
+                if refused and topic.name in refused:
+                    raise unauthorized_topic(topic.name)
                 if named[topic.name, requested.partition_index] > 1:
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, "a partition is named twice")
+                    raise KafkaError(
+                        ErrorCode.INVALID_REQUEST, "a partition appears twice in the request"
+                    )
                 _check_version(requested.timestamp, context.api_version)
                 partition = partitions.by_name(topic.name, requested.partition_index)
                 answers.append(
@@ -157,7 +165,8 @@ def _answers(
 def _check_version(timestamp: int, version: int) -> None:
     if timestamp < 0 and version < _FIRST_VERSIONS.get(timestamp, version + 1):
         raise KafkaError(
-            ErrorCode.UNSUPPORTED_VERSION, f"version {version} has no timestamp {timestamp}"
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"version {version} does not support timestamp {timestamp}",
         )
 
 
@@ -228,7 +237,10 @@ def _look_up(
             # Leadership may have moved meanwhile, and the log may be closed.
             partition.require_leader()
             if partition.require_log() is not log:
-                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition.name} was moved")
+                raise KafkaError(
+                    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                    f"the log of {partition.name} was moved to another directory; try again",
+                )
             search = lookup.send(found)
     except StopIteration as end:
         result: FoundOffset | None = end.value
@@ -239,6 +251,6 @@ def _require_settled(partition: Partition, isolation: Isolation | None) -> None:
     if isolation is not None and not partition.is_high_watermark_settled:
         raise KafkaError(
             ErrorCode.OFFSET_NOT_AVAILABLE,
-            f"this node leads {partition.name} since a moment ago, and does not know yet how far "
-            "it is committed; try again",
+            f"this node has just become the leader of {partition.name} and does not know its high "
+            "watermark yet; try again",
         )

@@ -7,6 +7,8 @@ from collections.abc import Awaitable
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
@@ -14,7 +16,10 @@ from ottla.wire.messages.list_partition_reassignments import (
 )
 
 
-@handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+@handles(
+    ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),),
+)
 def list_partition_reassignments(
     context: RequestContext,
     request: ListPartitionReassignmentsRequest,

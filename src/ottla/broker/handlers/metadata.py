@@ -6,19 +6,21 @@ request and the broker both allow it, and the response waits for them.
 
 Version 0 omits unreachable replicas and returns REPLICA_NOT_AVAILABLE. Up to version 5 a leader
 without the client's listener gives LEADER_NOT_AVAILABLE. Errors per topic:
-UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST, and those of
-a failed creation. Per partition: LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND, REPLICA_NOT_AVAILABLE.
-Recently fenced brokers are still listed (control/departures.py).
+TOPIC_AUTHORIZATION_FAILED (also instead of the creation; a request for all topics gets only those
+that the client may describe), UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID,
+INVALID_TOPIC_EXCEPTION, INVALID_REQUEST, and those of a failed creation. Per partition:
+LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND, REPLICA_NOT_AVAILABLE. Recently fenced brokers are still
+listed (control/departures.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 
 from ottla.broker.administration.authorized_operations import (
-    CLUSTER_OPERATIONS,
     NOT_REQUESTED,
     TOPIC_OPERATIONS,
+    cluster_operations,
 )
 from ottla.broker.administration.topic_creation import auto_create_topics
 from ottla.broker.administration.topic_names import is_valid_topic_name, unknown_topic_error
@@ -32,6 +34,8 @@ from ottla.metadata import NO_LEADER, PartitionRegistration, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode
 from ottla.model.internal_topics import is_internal_topic
 from ottla.runtime.dice import Dice
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.metadata import (
     MetadataRequest,
@@ -46,7 +50,15 @@ _LISTENER_ERROR_VERSION = 6
 _TOPIC_ID_VERSION = 12
 
 
-@handles(ApiKey.METADATA)
+@handles(
+    ApiKey.METADATA,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+        Right(AclOperation.CREATE, ResourceType.TOPIC),
+        Right(AclOperation.CREATE, ResourceType.CLUSTER),
+        Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),
+    ),
+)
 def metadata(
     context: RequestContext,
     request: MetadataRequest,
@@ -60,11 +72,12 @@ def metadata(
     description = _Description(cluster, suspects, departures, dice, context, request)
     if description.is_malformed:
         return MetadataResponse(topics=description.refusals())
-    missing = description.missing_topics()
-    if missing and request.allow_auto_topic_creation and cluster.config.auto_create_topics_enable:
-        return _create_and_describe(
-            cluster, changes, departures, dice, suspects, context, request, missing
-        )
+    if request.allow_auto_topic_creation and cluster.config.auto_create_topics_enable:
+        missing = description.missing_topics()
+        if missing:
+            return _create_and_describe(
+                cluster, changes, departures, dice, suspects, context, request, missing
+            )
     return description.response({})
 
 
@@ -78,7 +91,16 @@ async def _create_and_describe(
     request: MetadataRequest,
     missing: list[str],
 ) -> MetadataResponse:
-    errors = await auto_create_topics(changes, missing)
+    rights = context.rights
+    names = missing
+    if not rights.allows(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
+        allowed = rights.allowed(AclOperation.CREATE, ResourceType.TOPIC, missing)
+        names = [name for name in missing if name in allowed]
+    errors = dict.fromkeys(missing, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    for name in names:
+        del errors[name]
+    if names:
+        errors |= await auto_create_topics(changes, names, rights)
     return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 
@@ -95,6 +117,7 @@ class _Description:
         request: MetadataRequest,
     ) -> None:
         self._cluster_id = cluster.cluster_id
+        self._rights = context.rights
         self._dice = dice
         self._departed = departures.recent()
         self._request = request
@@ -112,6 +135,10 @@ class _Description:
         self._names = list(
             dict.fromkeys(topic.name for topic in requested if topic.name is not None)
         )
+        # The requested names that the client may not describe.
+        self._refused: frozenset[str] = frozenset()
+        if not self._rights.is_unrestricted and not self._is_all and not self._ids:
+            self._refused = frozenset(self._names) - self._describable(self._names)
 
     @property
     def is_malformed(self) -> bool:
@@ -139,6 +166,7 @@ class _Description:
             name
             for name in self._names
             if name not in self._topics.by_name
+            and name not in self._refused
             and is_valid_topic_name(name)
             and not is_internal_topic(name)
         ]
@@ -146,14 +174,13 @@ class _Description:
     def response(self, creation_errors: dict[str, ErrorCode]) -> MetadataResponse:
         request = self._request
         if self._is_all:
-            topics = [self._describe(topic) for topic in self._topics]
+            topics = [self._describe(topic) for topic in self._all_topics()]
         elif self._ids:
             topics = self._describe_by_id()
         else:
             topics = self._describe_by_name(creation_errors)
         if request.include_topic_authorized_operations:
-            for topic in topics:
-                topic.topic_authorized_operations = TOPIC_OPERATIONS
+            self._add_operations(topics)
         alive = self._view.brokers
         is_requested = request.include_cluster_authorized_operations
         return MetadataResponse(
@@ -167,8 +194,31 @@ class _Description:
             # Clients cannot reach the controller; any broker forwards requests to it.
             controller_id=self._dice.choice(alive).broker.id if alive else -1,
             topics=topics,
-            cluster_authorized_operations=CLUSTER_OPERATIONS if is_requested else NOT_REQUESTED,
+            cluster_authorized_operations=cluster_operations(self._rights)
+            if is_requested
+            else NOT_REQUESTED,
         )
+
+    def _describable(self, names: Iterable[str], *, is_audited: bool = True) -> set[str]:
+        return self._rights.allowed(
+            AclOperation.DESCRIBE, ResourceType.TOPIC, names, is_audited=is_audited
+        )
+
+    def _all_topics(self) -> Iterable[TopicImage]:
+        if self._rights.is_unrestricted:
+            return self._topics
+        visible = self._describable(self._topics.by_name, is_audited=False)
+        return (topic for topic in self._topics if topic.name in visible)
+
+    def _add_operations(self, topics: list[MetadataResponseTopic]) -> None:
+        rights = self._rights
+        for topic in topics:
+            if rights.is_unrestricted:
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
+            elif topic.name and topic.error_code != ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+                topic.topic_authorized_operations = rights.operations(
+                    ResourceType.TOPIC, topic.name
+                )
 
     def _describe_by_id(self) -> list[MetadataResponseTopic]:
         by_id = self._topics.by_id
@@ -179,14 +229,34 @@ class _Description:
             for topic_id in self._ids
             if topic_id not in by_id
         ]
-        known = [self._describe(by_id[topic_id]) for topic_id in self._ids if topic_id in by_id]
-        return unknown + known
+        known = [by_id[topic_id] for topic_id in self._ids if topic_id in by_id]
+        refused: list[MetadataResponseTopic] = []
+        if not self._rights.is_unrestricted:
+            visible = self._describable(topic.name for topic in known)
+            refused = [
+                MetadataResponseTopic(
+                    error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=None, topic_id=topic.id
+                )
+                for topic in known
+                if topic.name not in visible
+            ]
+            known = [topic for topic in known if topic.name in visible]
+        return unknown + refused + [self._describe(topic) for topic in known]
 
     def _describe_by_name(
         self, creation_errors: dict[str, ErrorCode]
     ) -> list[MetadataResponseTopic]:
         described = []
         for name in self._names:
+            if name in self._refused:
+                described.append(
+                    MetadataResponseTopic(
+                        error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+                        name=name,
+                        is_internal=is_internal_topic(name),
+                    )
+                )
+                continue
             topic = self._topics.by_name.get(name)
             if topic is not None:
                 described.append(self._describe(topic))

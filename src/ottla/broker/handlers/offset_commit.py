@@ -1,13 +1,14 @@
 """OffsetCommit, versions 2 to 10: stores the committed offsets of a group.
 
-Version 10 identifies topics by id. Errors per partition: UNKNOWN_TOPIC_OR_PARTITION,
-UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; for all partitions: UNKNOWN_MEMBER_ID,
-FENCED_INSTANCE_ID, ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND,
-REBALANCE_IN_PROGRESS, and those of the coordinator itself.
+Version 10 identifies topics by id. Errors per partition: TOPIC_AUTHORIZATION_FAILED,
+UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, OFFSET_METADATA_TOO_LARGE; for all partitions:
+GROUP_AUTHORIZATION_FAILED, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+STALE_MEMBER_EPOCH, GROUP_ID_NOT_FOUND, REBALANCE_IN_PROGRESS, and those of the coordinator itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
@@ -16,6 +17,8 @@ from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -31,9 +34,16 @@ if TYPE_CHECKING:
 
 
 _TOPIC_ID_VERSION: Final = 10
+_NO_NAMES: Final[AbstractSet[str]] = frozenset()
 
 
-@handles(ApiKey.OFFSET_COMMIT)
+@handles(
+    ApiKey.OFFSET_COMMIT,
+    rights=(
+        Right(AclOperation.READ, ResourceType.GROUP),
+        Right(AclOperation.READ, ResourceType.TOPIC),
+    ),
+)
 def offset_commit(
     context: RequestContext,
     request: OffsetCommitRequest,
@@ -41,6 +51,13 @@ def offset_commit(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
+    if not context.rights.allows(AclOperation.READ, ResourceType.GROUP, request.group_id):
+        return OffsetCommitResponse(
+            topics=[
+                _refused_whole(topic, ErrorCode.GROUP_AUTHORIZATION_FAILED)
+                for topic in request.topics
+            ]
+        )
     accepted, refused = _sort_out(cluster, context, request)
     requested_count = len(request.topics)
     request.topics = accepted
@@ -72,19 +89,22 @@ def offset_commit(
 def _sort_out(
     cluster: ClusterView, context: RequestContext, request: OffsetCommitRequest
 ) -> tuple[list[OffsetCommitRequestTopic], list[OffsetCommitResponseTopic]]:
-    """The known topics with their names and ids filled in, and the errors of unknown ones."""
+    """The known topics with their names and ids filled in, and the errors of unknown and
+    unauthorized ones."""
     topics = cluster.image.topics
     accepted, refused = [], []
+    unauthorized = _unauthorized(cluster, context, request)
     for requested in request.topics:
         by_id = context.api_version >= _TOPIC_ID_VERSION
         topic = (
             topics.by_id.get(requested.topic_id) if by_id else topics.by_name.get(requested.name)
         )
+        if unauthorized and (requested.name if topic is None else topic.name) in unauthorized:
+            refused.append(_refused_whole(requested, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            continue
         if topic is None:
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            refused.append(
-                _refused(requested, [each.partition_index for each in requested.partitions], error)
-            )
+            refused.append(_refused_whole(requested, error))
             continue
         requested.name, requested.topic_id = topic.name, topic.id
         unknown = take_unknown(requested, topic.partitions)
@@ -93,6 +113,24 @@ def _sort_out(
         if requested.partitions:
             accepted.append(requested)
     return accepted, refused
+
+
+def _unauthorized(
+    cluster: ClusterView, context: RequestContext, request: OffsetCommitRequest
+) -> AbstractSet[str]:
+    rights = context.rights
+    if rights.is_unrestricted:
+        return _NO_NAMES
+    names = {topic.name for topic in request.topics}
+    if context.api_version >= _TOPIC_ID_VERSION:
+        by_id = cluster.image.topics.by_id
+        known = (by_id.get(topic.topic_id) for topic in request.topics)
+        names = {topic.name for topic in known if topic is not None}
+    return names - rights.allowed(AclOperation.READ, ResourceType.TOPIC, names)
+
+
+def _refused_whole(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
+    return _refused(topic, [each.partition_index for each in topic.partitions], error)
 
 
 def _refused(

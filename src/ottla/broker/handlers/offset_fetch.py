@@ -1,10 +1,12 @@
 """OffsetFetch, versions 1 to 10: returns the committed offsets of groups.
 
 Up to version 7 a request has one group; from version 2 on it can request all topics. Version 10
-identifies topics by id. A partition without a committed offset gets -1 and no error. Errors per
-partition: UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if stable offsets are required; per group:
-UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, and those of the coordinator itself. Version 1 has no error
-field for the group, so its error is set on all partitions.
+identifies topics by id. A request for all topics gets those that the client may describe. A
+partition without a committed offset gets -1 and no error. Errors per partition:
+TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_ID, UNSTABLE_OFFSET_COMMIT if stable offsets are required;
+per group: GROUP_AUTHORIZATION_FAILED, UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, and those of the
+coordinator itself. Version 1 has no error field for the group, so its error is set on all
+partitions.
 """
 
 from __future__ import annotations
@@ -17,10 +19,13 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.network.gathered import Gathered
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.refused_topics import refused_topics
 from ottla.coordinator.groups.coordinator import GroupCoordinator
 from ottla.coordinator.offsets.fetching import no_offset
 from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -38,7 +43,13 @@ _GROUPS_VERSION: Final = 8
 _TOPIC_ID_VERSION: Final = 10
 
 
-@handles(ApiKey.OFFSET_FETCH)
+@handles(
+    ApiKey.OFFSET_FETCH,
+    rights=(
+        Right(AclOperation.DESCRIBE, ResourceType.GROUP),
+        Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    ),
+)
 def offset_fetch(
     context: RequestContext,
     request: OffsetFetchRequest,
@@ -56,15 +67,13 @@ def offset_fetch(
         requested_groups = [_only_group(request)]
         gathered = Gathered(1, lambda found: _one_group_response(found, version))
     for index, requested in enumerate(requested_groups):
-        unknown = _resolve_topics(cluster, requested, version)
-        reply = gathered.reply(index)
         _submit(
             cluster,
             groups,
+            context,
             requested,
-            unknown,
             require_stable=request.require_stable,
-            reply_to=reply,
+            reply_to=gathered.reply(index),
         )
     return gathered.pending.answer
 
@@ -72,18 +81,33 @@ def offset_fetch(
 def _submit(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
+    context: RequestContext,
     requested: OffsetFetchRequestGroup,
-    unknown: list[OffsetFetchResponseTopics],
     *,
     require_stable: bool,
     reply_to: Callable[[OffsetFetchResponseGroup], None],
 ) -> None:
+    rights, is_for_all = context.rights, requested.topics is None
+    try:
+        rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, requested.group_id)
+    except KafkaError as error:
+        reply_to(_refuse(requested, error))
+        return
+    refused = _resolve_topics(cluster, requested, context.api_version)
+    refused += _take_unauthorized(rights, requested)
+
     def fetch(groups: GroupCoordinator) -> Outcome:
         return groups.fetch(requested, require_stable=require_stable)
 
     def reply(found: OffsetFetchResponseGroup) -> None:
         _add_ids(cluster, found)
-        found.topics += unknown
+        if is_for_all and not rights.is_unrestricted:
+            names = (topic.name for topic in found.topics)
+            visible = rights.allowed(
+                AclOperation.DESCRIBE, ResourceType.TOPIC, names, is_audited=False
+            )
+            found.topics = [topic for topic in found.topics if topic.name in visible]
+        found.topics += refused
         reply_to(found)
 
     groups.submit(requested.group_id, fetch, reply, lambda error: _refuse(requested, error))
@@ -125,6 +149,30 @@ def _resolve_topics(
     if requested.topics is not None:
         requested.topics = known
     return unknown
+
+
+def _take_unauthorized(
+    rights: Rights, requested: OffsetFetchRequestGroup
+) -> list[OffsetFetchResponseTopics]:
+    """Removes the topics that the client may not describe from the request and returns their
+    errors."""
+    topics = requested.topics or []
+    unauthorized = refused_topics(rights, AclOperation.DESCRIBE, topics)
+    if not unauthorized:
+        return []
+    requested.topics = [topic for topic in topics if topic.name not in unauthorized]
+    return [
+        OffsetFetchResponseTopics(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[
+                no_offset(index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in topics
+        if topic.name in unauthorized
+    ]
 
 
 def _add_ids(cluster: ClusterView, found: OffsetFetchResponseGroup) -> None:

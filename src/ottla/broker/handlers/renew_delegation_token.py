@@ -9,6 +9,7 @@ from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.controller.operations.delegation_tokens import NO_TIMESTAMP
 from ottla.model import KafkaError
+from ottla.security.acls.rights import NO_RIGHTS
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.renew_delegation_token import (
     RenewDelegationTokenRequest,
@@ -16,7 +17,7 @@ from ottla.wire.messages.renew_delegation_token import (
 )
 
 
-@handles(ApiKey.RENEW_DELEGATION_TOKEN)
+@handles(ApiKey.RENEW_DELEGATION_TOKEN, rights=NO_RIGHTS)
 async def renew_delegation_token(
     context: RequestContext,
     request: RenewDelegationTokenRequest,

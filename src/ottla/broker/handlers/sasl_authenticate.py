@@ -9,11 +9,12 @@ from __future__ import annotations
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode
+from ottla.security.acls.rights import NO_RIGHTS
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 
 
-@handles(ApiKey.SASL_AUTHENTICATE)
+@handles(ApiKey.SASL_AUTHENTICATE, rights=NO_RIGHTS)
 def sasl_authenticate(
     context: RequestContext, request: SaslAuthenticateRequest
 ) -> SaslAuthenticateResponse | Pending:

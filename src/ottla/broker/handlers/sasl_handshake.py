@@ -10,11 +10,12 @@ from __future__ import annotations
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.model import ErrorCode
+from ottla.security.acls.rights import NO_RIGHTS
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 
-@handles(ApiKey.SASL_HANDSHAKE)
+@handles(ApiKey.SASL_HANDSHAKE, rights=NO_RIGHTS)
 def sasl_handshake(
     context: RequestContext, request: SaslHandshakeRequest
 ) -> SaslHandshakeResponse | Pending:

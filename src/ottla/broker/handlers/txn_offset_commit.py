@@ -2,7 +2,8 @@
 
 The transaction coordinator first verifies that the group's partition of `__consumer_offsets` is in
 the transaction; from version 5 on (TransactionV2) it adds the partition. Errors per partition:
-UNKNOWN_TOPIC_OR_PARTITION, OFFSET_METADATA_TOO_LARGE; for all partitions: UNKNOWN_MEMBER_ID,
+TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, OFFSET_METADATA_TOO_LARGE; for all
+partitions: TRANSACTIONAL_ID_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED, UNKNOWN_MEMBER_ID,
 FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INVALID_GROUP_ID, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE,
 those of the group coordinator, and those of the transaction coordinator.
 """
@@ -17,6 +18,7 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import take_unknown
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.refused_topics import refused_topics
 from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.broker.transactions.verification_requests import (
     TransactionalProducer,
@@ -27,6 +29,8 @@ from ottla.broker.transactions.verification_requests import (
 from ottla.coordinator.runtime.transactional import TransactionalWriter
 from ottla.model import NO_SEQUENCE, ErrorCode, TopicPartition
 from ottla.replication.partitions import Partitions
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -45,7 +49,15 @@ if TYPE_CHECKING:
 _LOADING_VERSION: Final = 2
 
 
-@handles(ApiKey.TXN_OFFSET_COMMIT, is_within_transaction=True)
+@handles(
+    ApiKey.TXN_OFFSET_COMMIT,
+    rights=(
+        Right(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID),
+        Right(AclOperation.READ, ResourceType.GROUP),
+        Right(AclOperation.READ, ResourceType.TOPIC),
+    ),
+    is_within_transaction=True,
+)
 def txn_offset_commit(
     context: RequestContext,
     request: TxnOffsetCommitRequest,
@@ -55,7 +67,12 @@ def txn_offset_commit(
     verification: TransactionVerification,
     groups: CoordinatorShards[GroupCoordinator],
 ) -> Message | Pending:
-    refused = _take_all_unknown(cluster, request)
+    error = _group_error(context.rights, request)
+    if error:
+        return TxnOffsetCommitResponse(
+            topics=[_refused_whole(topic, error) for topic in request.topics]
+        )
+    refused = _take_refused(cluster, context.rights, request)
     if refused and not request.topics:
         return TxnOffsetCommitResponse(topics=refused)
     return _Commit(groups, partitions, verification, context, request, refused).run()
@@ -135,10 +152,7 @@ class _Commit:
         if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and self._version < _LOADING_VERSION:
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE
         return TxnOffsetCommitResponse(
-            topics=[
-                _refused(topic, [each.partition_index for each in topic.partitions], error)
-                for topic in self._request.topics
-            ]
+            topics=[_refused_whole(topic, error) for topic in self._request.topics]
         )
 
 
@@ -152,12 +166,27 @@ def _client_error(error: ErrorCode) -> ErrorCode:
     return error
 
 
-def _take_all_unknown(
-    cluster: ClusterView, request: TxnOffsetCommitRequest
+def _group_error(rights: Rights, request: TxnOffsetCommitRequest) -> ErrorCode:
+    if not rights.allows(
+        AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id
+    ):
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if not rights.allows(AclOperation.READ, ResourceType.GROUP, request.group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    return ErrorCode.NONE
+
+
+def _take_refused(
+    cluster: ClusterView, rights: Rights, request: TxnOffsetCommitRequest
 ) -> list[TxnOffsetCommitResponseTopic]:
-    """Removes unknown partitions from the request and returns their errors."""
+    """Removes unauthorized topics and unknown partitions from the request and returns their
+    errors."""
     refused, accepted = [], []
+    unauthorized = refused_topics(rights, AclOperation.READ, request.topics)
     for requested in request.topics:
+        if requested.name in unauthorized:
+            refused.append(_refused_whole(requested, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            continue
         topic = cluster.image.topics.by_name.get(requested.name)
         known = {} if topic is None else topic.partitions
         unknown = take_unknown(requested, known)
@@ -167,6 +196,12 @@ def _take_all_unknown(
             accepted.append(requested)
     request.topics = accepted
     return refused
+
+
+def _refused_whole(
+    topic: TxnOffsetCommitRequestTopic, error: ErrorCode
+) -> TxnOffsetCommitResponseTopic:
+    return _refused(topic, [each.partition_index for each in topic.partitions], error)
 
 
 def _refused(

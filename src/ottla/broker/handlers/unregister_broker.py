@@ -11,11 +11,13 @@ from collections.abc import Awaitable
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.forwarding import forward
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 
-@handles(ApiKey.UNREGISTER_BROKER)
+@handles(ApiKey.UNREGISTER_BROKER, rights=(Right(AclOperation.ALTER, ResourceType.CLUSTER),))
 def unregister_broker(
     context: RequestContext, request: UnregisterBrokerRequest, *, controller: ActiveController
 ) -> Awaitable[UnregisterBrokerResponse]:

@@ -3,10 +3,11 @@
 Sent by transaction coordinators. The response is sent when all in-sync replicas have the markers.
 In `__consumer_offsets` the group coordinator writes them, and commits or drops the transaction's
 offsets. From version 2 on a marker has the transaction version of its transaction. Errors per
-partition: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER (also while a group coordinator is
-loading), NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT,
-KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION for other internal topics. Errors that are not retried:
-INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
+partition: CLUSTER_AUTHORIZATION_FAILED without ALTER or CLUSTER_ACTION, UNKNOWN_TOPIC_OR_PARTITION,
+NOT_LEADER_OR_FOLLOWER (also while a group coordinator is loading), NOT_ENOUGH_REPLICAS,
+NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION
+for other internal topics. Errors that are not retried: INVALID_PRODUCER_EPOCH,
+TRANSACTION_COORDINATOR_FENCED.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from ottla.broker.network.pending import Pending
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.clock import Clock, Timer
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Right, Rights
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -40,19 +43,60 @@ _TRANSLATED: Final = {
 }
 
 
-@handles(ApiKey.WRITE_TXN_MARKERS)
+@handles(
+    ApiKey.WRITE_TXN_MARKERS,
+    rights=(
+        Right(AclOperation.ALTER, ResourceType.CLUSTER),
+        Right(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER),
+    ),
+)
 def write_txn_markers(
-    context: RequestContext,  # noqa: ARG001 - every handler's signature
+    context: RequestContext,
     request: WriteTxnMarkersRequest,
     *,
     cluster: ClusterView,
     clock: Clock,
     markers: MarkerAppender,
 ) -> Message | Pending:
+    if not _may_write(context.rights):
+        return _refusal(request)
     writing = _Writing(markers, clock, timeout_ms=cluster.config.request_timeout_ms)
     for marker in request.markers:
         writing.write(marker)
     return writing.wait()
+
+
+def _may_write(rights: Rights) -> bool:
+    silently = rights.allowed(
+        AclOperation.ALTER, ResourceType.CLUSTER, (CLUSTER_NAME,), is_audited=False
+    )
+    return bool(silently) or rights.allows(
+        AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    )
+
+
+def _refusal(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(
+                                partition_index=index,
+                                error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                            )
+                            for index in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in request.markers
+        ]
+    )
 
 
 class _Writing:

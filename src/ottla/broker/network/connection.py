@@ -51,6 +51,7 @@ _PENDING_MAX = 64
 # Responses are batched up to this size. Backpressure of the peer is noticed only when writing.
 _UNSENT_BYTES_MAX = 64 * 1024
 _TURN_SECONDS = 0.005
+_VERSION_BITS = 16
 
 
 class _Awaited(NamedTuple):
@@ -97,6 +98,7 @@ class ClientConnection:
         self._frames = FrameReader(
             frame_bytes_max=request_bytes_max if before is None else before.frame_bytes_max
         )
+        # By API key and version.
         self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
         self._unsent: list[Part] = []
@@ -255,11 +257,11 @@ class ClientConnection:
         key, version, correlation_id, client_id, position = decode_request_head(frame)
         api = self._apis.get(key)
         if api is None:
-            raise ProtocolError(f"API {key} is not served here")
+            raise ProtocolError(f"API {key} is not supported on this listener")
         if version not in api.versions:
             if key != ApiKey.API_VERSIONS:
                 raise ProtocolError(
-                    f"{api.key.name} version {version} is not served here, only "
+                    f"{api.key.name} version {version} is not supported on this listener, only "
                     f"{api.versions[0]} to {api.versions[-1]}"
                 )
             self._send(_unsupported_version(api), 0, correlation_id)
@@ -267,9 +269,9 @@ class ClientConnection:
         if self._session.sasl is not None:
             self._session.check(key)
         request, _ = api.request_class.decode_from(frame, version, position)
-        context = self._contexts.get(version)
+        context = self._contexts.get(key << _VERSION_BITS | version)
         if context is None or context.client_id != client_id:
-            context = self._context_of(version, client_id)
+            context = self._context_of(api, version, client_id)
         answer = api.handler(context, request)
         if isinstance(answer, Message) and not self._awaited:
             self._send(answer, version, correlation_id)
@@ -295,12 +297,13 @@ class ClientConnection:
         self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
         pending.when_resolved(self._answer_resolved)
 
-    def _context_of(self, version: int, client_id: str) -> RequestContext:
-        """Creates and caches the context of a version. A client rarely changes its client id."""
+    def _context_of(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
+        """Creates and caches the context of an API's version. A client rarely changes its client
+        id."""
         host = self._connection.peer_address.host
-        rights = self._session.rights
+        rights = self._session.rights.declaring(api.rights)
         context = RequestContext(version, client_id, host, self._listener, self, rights)
-        self._contexts[version] = context
+        self._contexts[api.key << _VERSION_BITS | version] = context
         return context
 
     def _identified(self) -> None:

@@ -1,11 +1,15 @@
 """Maps APIs to their request handlers.
 
-A handler is a function in its own module under `handlers`, decorated with its API key. It declares
-the parts of the node it needs as keyword-only parameters, which are bound when it is loaded:
+A handler is a function in its own module under `handlers`, decorated with its API key and the
+rights that it checks. It declares the parts of the node it needs as keyword-only parameters, which
+are bound when it is loaded:
 
-    @handles(ApiKey.LIST_OFFSETS)
+    @handles(ApiKey.LIST_OFFSETS, rights=(Right(AclOperation.DESCRIBE, ResourceType.TOPIC),))
     def list_offsets(context: RequestContext, request: ListOffsetsRequest, *, clock: Clock)
         -> ListOffsetsResponse: ...
+
+A handler without declared rights does not load; one that checks nothing declares `NO_RIGHTS`. The
+rights of a request (`RequestContext.rights`) accept only checks that the API declares.
 
 A handler returns a response, returns a `Pending`, or is a coroutine. Its module is named after the
 API and imported at the first request, so that a node can serve before all modules are imported.
@@ -24,7 +28,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.pending import Pending
 from ottla.runtime.clock import Clock
-from ottla.security.acls.rights import UNRESTRICTED, Rights
+from ottla.security.acls.rights import UNRESTRICTED, Right, Rights
 from ottla.wire.apis import ApiKey, request_class
 from ottla.wire.messages.api_versions import ApiVersion
 from ottla.wire.schema import Message
@@ -57,6 +61,7 @@ class RequestContext(NamedTuple):
 
 class _Registered(NamedTuple):
     handler: Handler
+    rights: tuple[Right, ...]
     is_within_transaction: bool
 
 
@@ -64,14 +69,15 @@ _handlers: dict[ApiKey, _Registered] = {}
 
 
 def handles(
-    key: ApiKey, *, is_within_transaction: bool = False
+    key: ApiKey, *, rights: tuple[Right, ...], is_within_transaction: bool = False
 ) -> Callable[[AnyHandler], AnyHandler]:
-    """Registers the handler of an API. A request within a transaction is usually followed by
-    another one at once; with `is_within_transaction` the node polls for it instead of sleeping."""
+    """Registers the handler of an API with the rights that it checks. A request within a
+    transaction is usually followed by another one at once; with `is_within_transaction` the node
+    polls for it instead of sleeping."""
 
     def register(handler: AnyHandler) -> AnyHandler:
         assert key not in _handlers, f"two handlers for {key.name}"
-        _handlers[key] = _Registered(handler, is_within_transaction)
+        _handlers[key] = _Registered(handler, rights, is_within_transaction)
         return handler
 
     return register
@@ -100,8 +106,8 @@ def bind(handler: Handler, node: Any, *, is_within_transaction: bool = False) ->
 
 
 class HandledApi:
-    """An API that a node serves. Its handler is imported from `package` unless `handler` is given.
-    Unstable versions are served only with `has_unstable`."""
+    """An API that a node serves. Its handler is imported from `package` unless `handler` is given
+    with its `rights`. Unstable versions are served only with `has_unstable`."""
 
     def __init__(
         self,
@@ -110,21 +116,37 @@ class HandledApi:
         *,
         package: str = "",
         handler: Handler | None = None,
+        rights: tuple[Right, ...] | None = None,
         has_unstable: bool = False,
     ) -> None:
+        if handler is not None and rights is None:
+            raise TypeError(f"the handler of {key.name} declares no rights")
         self.key = key
         self._node = node
         self._package = package
         self._has_unstable = has_unstable
         self._given = handler
+        self._given_rights = rights
 
     @cached_property
     def handler(self) -> Handler:
         if self._given is not None:
             return bind(self._given, self._node)
+        registered = self._import()
+        return bind(
+            registered.handler,
+            self._node,
+            is_within_transaction=registered.is_within_transaction,
+        )
+
+    @cached_property
+    def rights(self) -> tuple[Right, ...]:
+        """The rights that the handler checks."""
+        return self._import().rights if self._given_rights is None else self._given_rights
+
+    def _import(self) -> _Registered:
         import_module(f"{self._package}.{self.key.name.lower()}")
-        handler, is_within_transaction = _handlers[self.key]
-        return bind(handler, self._node, is_within_transaction=is_within_transaction)
+        return _handlers[self.key]
 
     @cached_property
     def request_class(self) -> type[Message]:

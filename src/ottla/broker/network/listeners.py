@@ -67,6 +67,10 @@ class ListenerAccesses:
             found = self._accesses[listener]
         return found
 
+    @property
+    def has_tls(self) -> bool:
+        return bool(self._endpoints)
+
     def reload_if_changed(self) -> None:
         """Reads certificates that have changed."""
         for endpoint in self._endpoints.values():

@@ -19,7 +19,7 @@ class Pending:
         self._on_abandoned = on_abandoned
 
     def resolve(self, response: Message) -> None:
-        assert self.response is None, "answered twice"
+        assert self.response is None, "a request was answered twice"
         self.response = response
         if self._callback is not None:
             self._callback()

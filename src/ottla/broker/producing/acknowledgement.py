@@ -100,7 +100,9 @@ class Acknowledgement:
             if waiter.is_waiting:
                 waiter.cancel()
                 _refuse(
-                    answer, ErrorCode.REQUEST_TIMED_OUT, "not all in-sync replicas have it in time"
+                    answer,
+                    ErrorCode.REQUEST_TIMED_OUT,
+                    "not all in-sync replicas acknowledged the batch in time",
                 )
         self._pending.resolve(self._response)
 

@@ -165,7 +165,7 @@ class Appending:
         elif claims_transaction(records):
             raise KafkaError(
                 ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-                "a batch is a part of a transaction, and the request names no transactional id",
+                "a batch is transactional, but the request has no transactional id",
             )
         if isinstance(opened, KafkaError):
             # NOT_LEADER_OR_FOLLOWER takes precedence over this error.

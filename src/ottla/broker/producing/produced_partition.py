@@ -11,7 +11,7 @@ from ottla.replication.partitions import Partitions
 from ottla.wire.messages.produce import TopicProduceData
 
 # From this version on requests identify topics by id.
-_TOPIC_ID_VERSION: Final = 13
+TOPIC_ID_VERSION: Final = 13
 
 
 def produced_partition(
@@ -19,7 +19,7 @@ def produced_partition(
 ) -> Partition:
     """Raises UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION or NOT_LEADER_OR_FOLLOWER if this node
     has no such partition, and INVALID_TOPIC_EXCEPTION for an internal topic."""
-    if version >= _TOPIC_ID_VERSION:
+    if version >= TOPIC_ID_VERSION:
         partition = partitions.by_id(topic.topic_id, index)
         _require_writable(partition.name.topic)
         return partition

@@ -92,7 +92,7 @@ class VerifiedProduce(NamedTuple):
         ):
             raise KafkaError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"the transaction's coordinator did not answer for {name}: {error.name}",
+                f"the transaction coordinator did not verify {name}: {error.name}",
             )
         raise KafkaError(error, f"{name} is not in the transaction: {error.name}")
 

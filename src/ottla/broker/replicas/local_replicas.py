@@ -170,7 +170,7 @@ class LocalReplicas:
             self._follow_known(delta)
         except Exception:
             # `_work` tries it again; the metadata log itself has not failed.
-            _log.exception("not all changes of leaders are followed")
+            _log.exception("not all leader changes were applied")
         self._waiting.append(_Waiting(delta, asyncio.get_running_loop().create_future()))
         if not self._is_working:
             self._is_working = True
@@ -188,7 +188,7 @@ class LocalReplicas:
                     await self._apply(self._waiting[0].delta)
                 except Exception:
                     # Continue with the next delta.
-                    _log.exception("not all of a change of the metadata is applied")
+                    _log.exception("a metadata change was not applied completely")
                 self._waiting.popleft().applied.set_result(None)
         finally:
             self._is_working = False
@@ -348,7 +348,7 @@ class LocalReplicas:
         is_replicated = any(len(each.registration.replicas) > 1 for each in replicas)
         cause = self._failures.directory_failed(directory.path, error, is_replicated=is_replicated)
         for replica in replicas:
-            _log.error("%s has no log: %s", replica.name, cause.message)
+            _log.error("cannot open the log of %s: %s", replica.name, cause.message)
             self._add_partition(replica, None)
 
     # ---- deleted logs
@@ -377,7 +377,7 @@ class LocalReplicas:
             try:
                 await self._background.run(directory.purge, path)
             except OSError as error:
-                _log.warning("%s is left for the next start to remove: %s", path, error)
+                _log.warning("cannot remove %s now; the next start removes it: %s", path, error)
 
     # ---- configs
 

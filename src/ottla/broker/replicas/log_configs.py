@@ -93,7 +93,7 @@ class LogConfigs:
         try:
             return self._of(self._node.topic_config(overrides))
         except InvalidConfigError as error:
-            _log.warning("the configs of topic %s are left out: %s", name, error.message)
+            _log.warning("ignoring invalid configs of topic %s: %s", name, error.message)
             return self._of(self._node.topic_defaults)
 
     def _of(self, topic: EffectiveTopicConfig) -> LogConfig:

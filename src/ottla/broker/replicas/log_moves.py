@@ -138,7 +138,7 @@ class LogMoves:
 
     async def _run(self, moving: _Move) -> None:
         partition, target = moving.partition, moving.target
-        _log.info("%s moves to %s", partition.name, target.path)
+        _log.info("moving %s to %s", partition.name, target.path)
         try:
             # The second copy adds the records appended while the controller was notified.
             if (
@@ -211,13 +211,13 @@ class LogMoves:
         partition, target, now_ms = moving.partition, moving.target, self._clock.now_ms()
         old, source = partition.require_log(), self._directory_of(partition)
         new = target.promote(partition.name, log_start_offset=old.log_start_offset, now_ms=now_ms)
-        assert new.log_end_offset == old.log_end_offset, f"{partition.name} is not all there"
+        assert new.log_end_offset == old.log_end_offset, f"{partition.name} is incomplete"
         new.reconfigure(old.config)
         new.advance_high_watermark(old.high_watermark)
         source.move_out(partition.name)
         partition.log = new
         del self._moves[partition.name]
-        _log.info("%s is in %s now", partition.name, target.path)
+        _log.info("moved %s to %s", partition.name, target.path)
         self._tasks.start("old log", self._remove_old(source, old))
 
     async def _remove_old(self, source: LogDirectory, old: Log) -> None:
@@ -246,7 +246,7 @@ class LogMoves:
         try:
             await self._background.run(directory.purge, path)
         except OSError as error:
-            _log.warning("%s is left for the next start to remove: %s", path, error)
+            _log.warning("cannot remove %s now; the next start removes it: %s", path, error)
 
 
 class _Move:

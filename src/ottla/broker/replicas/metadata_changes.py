@@ -6,6 +6,7 @@ from typing import Any
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.replicas.local_replicas import LocalReplicas
+from ottla.security.acls.rights import Rights
 from ottla.wire.schema import Message
 
 
@@ -16,9 +17,13 @@ class MetadataChanges:
         self._controller = controller
         self._replicas = replicas
 
-    async def request(self, request: Message, version: int, *, is_repeatable: bool = False) -> Any:
+    async def request(
+        self, request: Message, version: int, rights: Rights, *, is_repeatable: bool = False
+    ) -> Any:
         """The controller's response, when this node has applied the change. Raises `KafkaError` as
-        `ActiveController.forward`, which explains `is_repeatable`."""
-        response = await self._controller.forward(request, version, is_repeatable=is_repeatable)
+        `ActiveController.forward`, which explains `rights` and `is_repeatable`."""
+        response = await self._controller.forward(
+            request, version, rights=rights, is_repeatable=is_repeatable
+        )
         await self._replicas.wait_applied()
         return response

@@ -37,7 +37,8 @@ def warn_of_strays(
         days = retention_ms / _DAY_MS
         fate = f"each is removed {days:g} days after it was set aside (ottla.stray.retention.ms)"
     _log.warning(
-        "%s has %s of logs of no partition of this node, which end in -stray: %s%s; %s",
+        "%s contains %s of logs that belong to no partition of this node, renamed to end "
+        "in -stray: %s%s; %s",
         directory.path,
         "1 directory" if len(strays) == 1 else f"{len(strays):,} directories",
         names,
@@ -68,13 +69,15 @@ class StrayExpiry:
                 expired = [each for each in strays if now_ms - each.since_ms >= retention_ms]
                 await self._remove(directory, expired)
             except OSError as error:
-                _log.warning("strays in %s are left for later: %s", directory.path, error)
+                _log.warning(
+                    "cannot remove stray logs in %s, trying again later: %s", directory.path, error
+                )
 
     async def _remove(self, directory: LogDirectory, expired: Iterable[StrayDirectory]) -> None:
         for stray in expired:
             if not may_be_needed(self._cluster.image, stray):
                 await self._background.run(directory.purge, stray.path)
-                _log.info("%s was removed, as it was a stray for long enough", stray.path)
+                _log.info("removed stray log %s: ottla.stray.retention.ms has passed", stray.path)
 
 
 def may_be_needed(image: MetadataImage, stray: StrayDirectory) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 GRAMMAR: Final = (
-    "a time such as 2026-11-16T08:30 (UTC unless it says otherwise), an age such as 90s, 15m, 2h "
+    "a time such as 2026-11-16T08:30 (UTC unless it has an offset), an age such as 90s, 15m, 2h "
     "or 7d, or @ and milliseconds since 1970"
 )
 TIMESTAMP_MAX: Final = 2**63 - 1
@@ -19,7 +19,7 @@ def parse_moment(text: str, *, now_ms: int) -> int:
     """Milliseconds since 1970. Raises ValueError, whose message names the accepted forms."""
     timestamp_ms = _parse(text, now_ms)
     if not 0 <= timestamp_ms <= TIMESTAMP_MAX:
-        raise ValueError(f"{text!r} is outside of the times that Kafka has; they begin with 1970")
+        raise ValueError(f"{text!r} is out of range; Kafka's timestamps begin with 1970")
     return timestamp_ms
 
 
@@ -31,7 +31,7 @@ def _parse(text: str, now_ms: int) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no time: write {GRAMMAR}") from None
+        raise ValueError(f"{text!r} is not a time: write {GRAMMAR}") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)

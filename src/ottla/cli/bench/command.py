@@ -25,7 +25,7 @@ def bench(
     value_bytes: Annotated[
         int,
         typer.Option(
-            "--size", min=8, metavar="BYTES", help="Of each value.", rich_help_panel=_WHAT
+            "--size", min=8, metavar="BYTES", help="Size of each value.", rich_help_panel=_WHAT
         ),
     ] = 1_000,
     rate: Annotated[
@@ -34,7 +34,7 @@ def bench(
             "--rate",
             min=1,
             metavar="N",
-            help="Records a second while latencies are measured.",
+            help="Records per second in the latency test.",
             rich_help_panel=_WHAT,
         ),
     ] = 1_000,
@@ -43,15 +43,15 @@ def bench(
         typer.Option(
             "--topic",
             metavar="NAME",
-            help="Use this topic, and leave the records in it; without it, a new one that is "
-            "deleted in the end.",
+            help="Use this topic, and keep its records. Default: a new topic, which is deleted "
+            "at the end.",
             show_default=False,
             rich_help_panel=_WHAT,
         ),
     ] = None,
     partitions: Annotated[
         int,
-        typer.Option("--partitions", "-p", min=1, help="Of a new topic.", rich_help_panel=_WHAT),
+        typer.Option("--partitions", "-p", min=1, help="For a new topic.", rich_help_panel=_WHAT),
     ] = 1,
     acks: AcksOption = Acks.ALL,
     compression: CompressionOption = Compression.NONE,
@@ -59,9 +59,9 @@ def bench(
 ) -> None:
     """Measure a cluster: throughput of producing and consuming, and latencies.
 
-    First as much as possible is produced, then it is read back, then records are sent at an even
-    rate and each is timed until its acknowledgement and until a consumer has it. All of it runs in
-    this one process, which on a small host is a part of what is measured.
+    First, records are produced as fast as possible; then they are read back; then records are sent
+    at a constant rate, and each is timed until its acknowledgement and until a consumer receives
+    it. The client runs in this process: on a small host, it affects the results.
 
     [bold]Example[/]  ottla bench --seconds 10 --size 100 --compression lz4
 

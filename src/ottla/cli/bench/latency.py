@@ -75,9 +75,9 @@ class LatencyTest:
         self._producer.flush(STRAGGLERS_S)
         if len(self._consumed_s) < total or len(self._acknowledged_s) < total:
             raise CommandError(
-                f"Of {total:,} records at {load.rate:,} a second {len(self._consumed_s):,} came "
-                f"back within {load.seconds + STRAGGLERS_S:.0f} s.",
-                "Ask for a lower --rate.",
+                f"At {load.rate:,} records/s, only {len(self._consumed_s):,} of {total:,} records "
+                f"were consumed within {load.seconds + STRAGGLERS_S:.0f} s.",
+                "Choose a lower --rate.",
                 exit_code=ExitCode.REFUSED,
             )
         return Latencies(

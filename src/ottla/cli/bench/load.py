@@ -46,7 +46,7 @@ class Latency(NamedTuple):
 
 def summarise_latencies(latencies_s: Iterable[float]) -> Latency:
     ordered = sorted(latencies_s)
-    assert ordered, "somebody measured nothing"
+    assert ordered, "no latency was measured"
     p50, p99, p999, highest = (
         1_000 * ordered[max(0, ceil(part * len(ordered)) - 1)] for part in (0.5, 0.99, 0.999, 1.0)
     )

@@ -21,7 +21,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Run a cluster of several nodes on this host, and look after it.",
+    help="Run and manage a cluster of several nodes on this host.",
     epilog=EXIT_CODES,
 )
 
@@ -33,6 +33,15 @@ DataDir = Annotated[
         metavar="DIR",
         envvar="OTTLA_CLUSTER_DIR",
         help="The directory of the cluster.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any of Kafka's broker configs, for all nodes of a new cluster.",
+        show_default=False,
     ),
 ]
 Secure = Annotated[
@@ -51,7 +60,12 @@ def up(
     nodes: Annotated[
         int | None,
         typer.Option(
-            "--nodes", "-n", min=1, metavar="N", help="How many; 3 if not told.", show_default=False
+            "--nodes",
+            "-n",
+            min=1,
+            metavar="N",
+            help="Number of nodes; default 3.",
+            show_default=False,
         ),
     ] = None,
     data_dir: DataDir = DEFAULT_DIR,
@@ -59,43 +73,36 @@ def up(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help=f"The first node's address, the others have the next ports; {DEFAULT_LISTEN} if "
-            "not told. Port 0: any that are free.",
+            help="Address of the first node; the others use the next ports. Default "
+            f"{DEFAULT_LISTEN}. Port 0: any free ports.",
             show_default=False,
         ),
     ] = None,
     advertise: Annotated[
         str | None,
         typer.Option(
-            metavar="HOST", help="What clients are told to connect to.", show_default=False
+            metavar="HOST", help="Host that the nodes advertise to clients.", show_default=False
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any of Kafka's broker configs, for all nodes of a new cluster.",
-            show_default=False,
-        ),
-    ] = None,
+    settings: Settings = None,
     secure: Secure = False,
     detach: Annotated[
-        bool, typer.Option("--detach", help="In the background: return when it is ready.")
+        bool,
+        typer.Option("--detach", help="Run in the background; return when the cluster is ready."),
     ] = False,
     restart: Annotated[
         bool,
         typer.Option(
             "--restart/--no-restart",
-            help="Start a node again that died by itself; not one that kill or stop ended.",
+            help="Restart nodes that end unexpectedly; not those that kill or stop ended.",
         ),
     ] = True,
 ) -> None:
-    """Start a cluster; make it first, if there is none in the directory.
+    """Start the cluster; create it first if the directory has none.
 
-    With three nodes or more topics have three replicas, of which two acknowledge a write.
-    Each node's [cyan]node-N/server.properties[/] is yours to edit; it counts from the next start.
-    Every node is started, also those that [cyan]kill[/] or [cyan]stop[/] had ended before.
+    With three nodes or more topics have three replicas, of which two acknowledge a write. You can
+    edit each node's [cyan]node-N/server.properties[/]; changes apply at its next start. Every node
+    is started, including those that [cyan]kill[/] or [cyan]stop[/] ended.
 
     [bold]Example[/]  ottla cluster up --nodes 3 --data-dir ./cluster --listen 127.0.0.1:9092
     """
@@ -122,13 +129,13 @@ def up(
 def kill(
     node: NodeId,
     signal_name: Annotated[
-        str, typer.Option("--signal", "-s", metavar="KILL|TERM|STOP|CONT", help="What to send.")
+        str, typer.Option("--signal", "-s", metavar="KILL|TERM|STOP|CONT", help="Signal to send.")
     ] = "KILL",
     data_dir: DataDir = DEFAULT_DIR,
 ) -> None:
     """Send a signal to a node: KILL ends it at once, STOP pauses it, CONT lets it go on.
 
-    A node that was ended stays down, also under [cyan]up --restart[/], until
+    A killed node stays down, even with [cyan]up --restart[/], until
     [cyan]ottla cluster restart NODE[/] or the next [cyan]ottla cluster up[/].
     """
     with client_command() as terminal:
@@ -140,9 +147,9 @@ def kill(
 
 @app.command()
 def stop(node: NodeId, data_dir: DataDir = DEFAULT_DIR) -> None:
-    """Stop a node in order: it hands over what it leads.
+    """Stop a node cleanly: other nodes take over its leaderships first.
 
-    It stays down, also under [cyan]up --restart[/], until [cyan]ottla cluster restart NODE[/] or
+    It stays down, even with [cyan]up --restart[/], until [cyan]ottla cluster restart NODE[/] or
     the next [cyan]ottla cluster up[/].
     """
     with client_command() as terminal:
@@ -158,11 +165,14 @@ def stop(node: NodeId, data_dir: DataDir = DEFAULT_DIR) -> None:
 def restart(
     node: NodeId,
     signal_name: Annotated[
-        str, typer.Option("--signal", "-s", metavar="TERM|KILL", help="How it is ended before.")
+        str,
+        typer.Option(
+            "--signal", "-s", metavar="TERM|KILL", help="Signal that ends the running node."
+        ),
     ] = "TERM",
     data_dir: DataDir = DEFAULT_DIR,
 ) -> None:
-    """Start a node again, ending it before if it runs; return when it is ready."""
+    """Restart a node, or start it if it is down; return when it is ready."""
     with client_command() as terminal:
         from ottla.cli.cluster.layout import read_layout
         from ottla.cli.cluster.nodes import parse_signal, restart_node
@@ -192,7 +202,7 @@ def status(
 ) -> None:
     """Show brokers and controllers, who leads, and which replicas are behind.
 
-    It is the cluster of the directory, or another one if --bootstrap or --profile names it.
+    Shows the cluster in the directory, or the one that --bootstrap or --profile names.
 
     The exit code is 0 if all is well, 1 if a node or a replica is missing.
     """

@@ -88,7 +88,7 @@ def parse_listen(text: str) -> Address:
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > PORT_MAX:
         raise CommandError(
-            f"{text!r} is no address to listen on.",
+            f"{text!r} is not an address to listen on.",
             "Write HOST:PORT, such as 127.0.0.1:9092 or [::1]:9092.",
             exit_code=ExitCode.USAGE,
         )
@@ -105,8 +105,8 @@ def read_layout(directory: Path) -> ClusterLayout:
     if not has_cluster(directory):
         raise CommandError(
             f"There is no cluster in {directory}.",
-            "Give the directory of the cluster with --data-dir DIR or OTTLA_CLUSTER_DIR; "
-            "`ottla cluster up --data-dir DIR` makes a cluster.",
+            "Give the directory of the cluster with --data-dir DIR or OTTLA_CLUSTER_DIR; `ottla "
+            "cluster up --data-dir DIR` creates a cluster.",
             exit_code=ExitCode.USAGE,
         )
     nodes = [_read_node(file) for file in directory.glob(f"node-*/{PROPERTIES_NAME}")]

@@ -166,9 +166,9 @@ def _client_ports(wanted: NewCluster, dice: Dice) -> list[int]:
         ) from None
     if taken:
         raise CommandError(
-            f"The nodes would listen on ports {ports[0]} to {ports[-1]}, and "
-            f"{', '.join(map(str, taken))} cannot be had.",
-            "Choose others with --listen HOST:PORT, or any free ones with port 0.",
+            f"The nodes would listen on ports {ports[0]} to {ports[-1]}, but these are in use: "
+            f"{', '.join(map(str, taken))}.",
+            "Choose other ports with --listen HOST:PORT; port 0 means any free ports.",
         )
     return ports
 
@@ -185,7 +185,7 @@ def _validate(properties: Mapping[str, str]) -> None:
 def _require_empty(directory: Path) -> None:
     if any(directory.glob("node-*")):
         raise CommandError(
-            f"{directory} holds a cluster that was not made to the end.",
+            f"{directory} contains a cluster whose creation was interrupted.",
             "Remove the directory, or choose another one with --data-dir.",
             exit_code=ExitCode.USAGE,
         )

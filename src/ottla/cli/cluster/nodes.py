@@ -23,7 +23,7 @@ _DONE: Final = {
     signal.SIGKILL: "killed",
     signal.SIGTERM: "stopped",
     signal.SIGSTOP: "paused",
-    signal.SIGCONT: "goes on",
+    signal.SIGCONT: "resumed",
 }
 
 
@@ -35,7 +35,7 @@ def parse_signal(name: str, *, deadly: bool = False) -> signal.Signals:
             return number
     names = ", ".join(number.name.removeprefix("SIG") for number in allowed)
     raise CommandError(
-        f"{name} is no signal for this; choose one of {names}.", exit_code=ExitCode.USAGE
+        f"{name} is not a supported signal; choose one of {names}.", exit_code=ExitCode.USAGE
     )
 
 
@@ -55,7 +55,7 @@ def send_signal(layout: ClusterLayout, node: NodePlace, number: signal.Signals) 
     pid = _running_pid(layout, node)
     if pid is None:
         raise CommandError(
-            f"Node {node.id} does not run.", f"`ottla cluster restart {node.id}` starts it."
+            f"Node {node.id} is not running.", f"`ottla cluster restart {node.id}` starts it."
         )
     if number in _DEADLY:
         # Before the signal, so that the file exists when the supervisor sees the process end.
@@ -112,7 +112,10 @@ def running_pids(layout: ClusterLayout) -> dict[int, int]:
 def _wait_ended(layout: ClusterLayout, node: NodePlace) -> None:
     _wait(lambda: _running_pid(layout, node) is None, f"node {node.id} has not ended")
     if _supervisor_pid(layout) is not None:
-        _wait(lambda: _state(layout, node).pid is None, f"nobody noticed that {node.id} ended")
+        _wait(
+            lambda: _state(layout, node).pid is None,
+            f"the supervisor has not noticed that node {node.id} ended",
+        )
 
 
 def _require_supervisor(layout: ClusterLayout) -> int:
@@ -120,7 +123,8 @@ def _require_supervisor(layout: ClusterLayout) -> int:
     if pid is None:
         raise CommandError(
             f"The cluster in {layout.directory} is not up.",
-            "`ottla cluster up` starts it; after `ottla cluster down`, if some nodes still run.",
+            "Start it with `ottla cluster up`; if some nodes still run, stop them first "
+            "with `ottla cluster down`.",
         )
     return pid
 
@@ -146,6 +150,6 @@ def _wait(holds: Callable[[], bool], otherwise: str) -> None:
         if clock.monotonic() > deadline:
             raise CommandError(
                 f"After {_WAIT_SECONDS:.0f} s {otherwise}.",
-                "Its node.log tells more; `ottla cluster status` shows how the nodes are.",
+                "See its node.log; `ottla cluster status` shows the state of the nodes.",
             )
         sleep_blocking(_POLL_SECONDS)

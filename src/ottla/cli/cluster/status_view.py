@@ -141,7 +141,7 @@ def _controller_cell(replica: QuorumReplica | None, now_ms: int) -> Text:
         return Text("active", style="green")
     text = Text(replica.role)
     if replica.last_caught_up_ms is None:
-        text.append(", not heard of", "yellow")
+        text.append(", has not caught up", "yellow")
     elif (behind_ms := now_ms - replica.last_caught_up_ms) > _BEHIND_MS_SHOWN_MIN:
         text.append(f", behind by {behind_ms / 1_000:.0f} s", "yellow")
     return text

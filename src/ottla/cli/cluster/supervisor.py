@@ -166,7 +166,7 @@ class Supervisor:
         if node.id not in self._ever_ready:
             raise NodeFailedError(node, how)
         if self._restarts:
-            self._report(node, f"{how}; it is started again")
+            self._report(node, f"{how}; restarting it")
         else:
             node.stopped_file.touch()
             self._report(node, f"{how}; {restart}")
@@ -240,4 +240,4 @@ def _signal(process: Process, number: signal.Signals) -> None:
 def _how_it_ended(code: int) -> str:
     if code >= 0:
         return "stopped" if code == 0 else f"ended with exit code {code}"
-    return f"died of {signal.Signals(-code).name}"
+    return f"was killed by {signal.Signals(-code).name}"

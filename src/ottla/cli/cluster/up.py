@@ -97,9 +97,10 @@ def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bo
             raise CommandError("The cluster did not start:", *_last_lines(log_file))
         if clock.monotonic() - started > _DETACHED_READY_SECONDS:
             raise CommandError(
-                f"The cluster is not ready after {_DETACHED_READY_SECONDS:.0f} s; it goes on "
+                f"The cluster is not ready after {_DETACHED_READY_SECONDS:.0f} s; it is still "
                 "starting in the background.",
-                f"{log_file} and the nodes' node.log tell why; `ottla cluster down` stops it.",
+                f"See {log_file} and the nodes' node.log for the reason; `ottla cluster "
+                "down` stops it.",
             )
         sleep_blocking(_POLL_SECONDS)
     _say_ready(terminal, layout, clock.monotonic() - started)
@@ -166,7 +167,7 @@ def _hold(layout: ClusterLayout) -> File:
         held.close()
         processes = ", ".join(f"node {node_id} (pid {pid})" for node_id, pid in left)
         raise CommandError(
-            f"Nodes in {layout.directory} still run that nobody looks after: {processes}.",
+            f"Nodes in {layout.directory} run without a supervisor: {processes}.",
             f"`ottla cluster down --data-dir {layout.directory}` stops them.",
         )
     return held
@@ -175,7 +176,7 @@ def _hold(layout: ClusterLayout) -> File:
 def _differs(layout: ClusterLayout, how: str) -> CommandError:
     return CommandError(
         f"{layout.directory} has a cluster already, and {how}.",
-        "Leave the option away to start it as it is, edit the files, or choose another --data-dir.",
+        "Leave out the option to start it as it is, edit the files, or choose another --data-dir.",
         exit_code=ExitCode.USAGE,
     )
 

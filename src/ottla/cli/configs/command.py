@@ -28,7 +28,9 @@ BrokerOption = Annotated[
 ]
 GroupOption = Annotated[
     str | None,
-    typer.Option("--group", "-g", metavar="NAME", help="A group's configs; it need not exist yet."),
+    typer.Option(
+        "--group", "-g", metavar="NAME", help="A group's configs; the group need not exist yet."
+    ),
 ]
 
 
@@ -40,7 +42,7 @@ def describe(
     broker: BrokerOption = None,
     group: GroupOption = None,
     every: Annotated[
-        bool, typer.Option("--all", "-a", help="Those that nobody has set, too.")
+        bool, typer.Option("--all", "-a", help="Include configs that have their default values.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +96,7 @@ def delete(
     group: GroupOption = None,
     as_json: Json = False,
 ) -> None:
-    """Take back what was set, so that the default holds again.
+    """Delete configs, so that their defaults apply again.
 
     [bold]Example[/]  ottla configs delete --topic orders retention.ms
     """

@@ -33,8 +33,8 @@ def open_resource(
     """Connects, and checks that the topic or broker exists. A group need not exist yet."""
     if [topic, broker, group].count(None) != 2:
         raise CommandError(
-            "Whose configs? Name one topic with --topic NAME, one broker with --broker ID, or one "
-            "group with --group NAME.",
+            "Name one topic with --topic NAME, one broker with --broker ID, or one group with "
+            "--group NAME.",
             exit_code=ExitCode.USAGE,
         )
     cluster = connect(options, terminal)

@@ -32,9 +32,14 @@ def _parse_address(text: str) -> Address:
     found = _ADDRESS.fullmatch(text)
     port = DEFAULT_PORT if found is None or found["port"] is None else int(found["port"])
     if found is None or not 0 < port <= PORT_MAX:
-        hint = "Write HOST:PORT, such as 127.0.0.1:9092 or [::1]:9092; several with commas between."
+        hint = (
+            "Write HOST:PORT, such as 127.0.0.1:9092 or [::1]:9092; separate several with commas."
+        )
         if "://" in text:
-            hint += " A scheme such as PLAINTEXT:// belongs into a broker's listeners only."
-        message = f"{text!r} is no address of a broker."
+            hint += (
+                " Leave out the scheme: PLAINTEXT:// and others belong only in a broker's "
+                "listeners."
+            )
+        message = f"{text!r} is not an address of a broker."
         raise CommandError(message, hint, exit_code=ExitCode.USAGE)
     return Address(found["ipv6"] or found["host"], port)

@@ -25,12 +25,12 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object per line, fo
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Watch = Annotated[
     bool,
-    typer.Option("--watch", "-w", help="Show it again and again, until Ctrl-C."),
+    typer.Option("--watch", "-w", help="Update continuously, until Ctrl-C."),
 ]
 Interval = Annotated[
     float,
     typer.Option(
-        "--interval", min=0.1, metavar="SECONDS", help="With --watch: the time between two views."
+        "--interval", min=0.1, metavar="SECONDS", help="Time between two updates of --watch."
     ),
 ]
 DEFAULT_INTERVAL_S: Final = 1.0
@@ -64,7 +64,7 @@ def client_command() -> Iterator[Terminal]:
 
 def no_client_package() -> CommandError:
     return CommandError(
-        "This command talks to clusters with the package confluent-kafka, which is not installed.",
+        "This command needs the package confluent-kafka, which is not installed.",
         "Install it with: pip install 'ottla[client]'",
         exit_code=ExitCode.USAGE,
     )

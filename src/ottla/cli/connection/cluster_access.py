@@ -170,6 +170,6 @@ def _require_free(name: str, *, where: str) -> None:
         option = _OWN.get(name)
         raise CommandError(
             f"{where} cannot set {name}: the commands set it themselves.",
-            *([] if option is None else [f"The option for it is {option}."]),
+            *([] if option is None else [f"Use {option} instead."]),
             exit_code=ExitCode.USAGE,
         )

@@ -60,12 +60,13 @@ class ClusterAdmin:
             return await self._home.send_request(request, timeout_ms=timeout_ms)
         except UnknownRequestError as error:
             raise CommandError(
-                f"{error}.", "Is it a broker's listener, and the broker new enough?"
+                f"{error}.",
+                "Check that it is a broker's listener and that the broker is new enough.",
             ) from None
         except ChannelError as error:
             raise CommandError(
-                f"The node that was asked gave no answer: {error}.",
-                "`ottla cluster status` shows how the nodes are; try again when they are well.",
+                f"The node did not answer: {error}.",
+                "`ottla cluster status` shows the state of the nodes; try again when they are up.",
                 exit_code=ExitCode.UNREACHABLE,
             ) from None
 
@@ -133,7 +134,7 @@ class ClusterAdmin:
             if isinstance(cause, TlsHandshakeError):
                 refusals[address] = str(cause)
             reasons[address] = (
-                reason_text(cause) if isinstance(cause, OSError) else "no answer of a node"
+                reason_text(cause) if isinstance(cause, OSError) else "no valid response"
             )
             answers.put_nowait(None)
         else:
@@ -183,8 +184,9 @@ def _hints(name: str) -> tuple[str, ...]:
 
 _HINTS: Final = {
     "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
-    "REQUEST_TIMED_OUT": "Do the nodes run that this takes? `ottla quorum status` shows who does.",
-    "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
+    "REQUEST_TIMED_OUT": "Check that the nodes that this needs are running: "
+    "`ottla quorum status` shows them.",
+    "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
     "SECURITY_DISABLED": "The cluster has no authorizer: set authorizer.class.name="
     "org.apache.kafka.metadata.authorizer.StandardAuthorizer on every node, and super.users.",
     "DELEGATION_TOKEN_AUTH_DISABLED": "Set delegation.token.secret.key, the same on every node.",

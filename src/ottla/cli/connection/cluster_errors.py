@@ -32,16 +32,17 @@ _HINTS: Final = {
     "with --format key-value.",
     "INVALID_REPLICATION_FACTOR": "A partition has at most one replica on each broker: ask for "
     "fewer with --replication-factor, or start more brokers.",
-    "INVALID_TIMESTAMP": "The topic takes only times that are near enough to now: see its configs "
-    "message.timestamp.before.max.ms and message.timestamp.after.max.ms.",
+    "INVALID_TIMESTAMP": "The topic rejects timestamps that are too far from the current time: "
+    "see its configs message.timestamp.before.max.ms and "
+    "message.timestamp.after.max.ms.",
     "MSG_SIZE_TOO_LARGE": "Raise max.message.bytes of the topic: "
     "ottla configs set --topic TOPIC max.message.bytes=BYTES",
     "NOT_ENOUGH_REPLICAS": "Too few replicas are in sync: `ottla topics describe` shows which; or "
     "lower min.insync.replicas of the topic.",
-    "TOPIC_ALREADY_EXISTS": "Say --if-not-exists where that is fine.",
-    "TOPIC_AUTHORIZATION_FAILED": "Ask for the right to do this with the topic.",
-    "CLUSTER_AUTHORIZATION_FAILED": "Ask for the right to do this with the cluster.",
-    "THROTTLING_QUOTA_EXCEEDED": "The cluster takes no more of these for now: try again later.",
+    "TOPIC_ALREADY_EXISTS": "Add --if-not-exists to accept a topic that exists.",
+    "TOPIC_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the topic.",
+    "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
+    "THROTTLING_QUOTA_EXCEEDED": "The cluster limits the rate of these requests: try again later.",
     "_AUTHENTICATION": "Give the credentials in a file (--command-config FILE) or a profile.",
 }
 
@@ -60,8 +61,8 @@ def refused(doing: str, error: KafkaError) -> CommandError:
     hints = [_HINTS[name]] if name in _HINTS else []
     if name in _SILENCE:
         hints.append(
-            "The cluster answered before: is the broker still running, not overloaded, and is "
-            "there room on its disk? What it logs tells."
+            "The cluster answered before: check that the broker is running, is not overloaded "
+            "and has free disk space; see its log."
         )
     reason = error.str().removeprefix("Broker: ").removeprefix("Local: ").rstrip(".")
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
@@ -102,7 +103,7 @@ def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
 
 def refused_property(error: KafkaError) -> CommandError:
     return CommandError(
-        f"The Kafka client refuses its properties: {error.str().rstrip('.')}.",
+        f"The Kafka client rejects its properties: {error.str().rstrip('.')}.",
         "Properties come from -X, --command-config and the profile; librdkafka's CONFIGURATION.md "
         "lists them.",
         exit_code=ExitCode.USAGE,
@@ -111,8 +112,8 @@ def refused_property(error: KafkaError) -> CommandError:
 
 def no_answer(addresses: Iterable[Address], timeout_s: float) -> CommandError:
     return CommandError(
-        f"{', '.join(map(address_text, addresses))} takes connections, but gave no answer that a "
-        f"Kafka client understands within {timeout_s:.0f} s.",
+        f"{', '.join(map(address_text, addresses))} accepts connections, but sent no valid Kafka "
+        f"response within {timeout_s:.0f} s.",
         "Is it the port of a broker's listener, without TLS? Is the broker still starting, or "
         "overloaded?",
         exit_code=ExitCode.UNREACHABLE,
@@ -121,8 +122,8 @@ def no_answer(addresses: Iterable[Address], timeout_s: float) -> CommandError:
 
 def controllers_port(addresses: Iterable[Address]) -> CommandError:
     return CommandError(
-        f"{', '.join(map(address_text, addresses))} is a controller's port, or a broker's that "
-        "this client is too new or too old for.",
+        f"{', '.join(map(address_text, addresses))} is a controller's port, or a broker of a "
+        "version that this client does not support.",
         "Give the port of a broker's listener with --bootstrap HOST:PORT.",
         exit_code=ExitCode.UNREACHABLE,
     )
@@ -138,11 +139,11 @@ def advertised_wrongly(
         for broker, reason in reasons.items()
     )
     return CommandError(
-        f"{', '.join(map(address_text, answering))} answers, but the cluster sends clients on to "
-        f"an address that cannot be reached from here: {unreachable}.",
-        "Set advertised.listeners of the broker to an address that its clients can reach, such as "
-        f"PLAINTEXT://{address_text(answering[0])} (`ottla start --advertise HOST:PORT`), and "
-        "restart it; or make the advertised name and port lead to the broker from here.",
+        f"{', '.join(map(address_text, answering))} answers, but the cluster advertises an "
+        f"address that cannot be reached from here: {unreachable}.",
+        "Set advertised.listeners of the broker to an address that its clients can reach, such "
+        f"as PLAINTEXT://{address_text(answering[0])} (`ottla start --advertise HOST:PORT`), and "
+        "restart it; or make the advertised address reachable from this host.",
         exit_code=ExitCode.UNREACHABLE,
     )
 
@@ -166,7 +167,8 @@ def unknown_broker(broker_id: int, known: Iterable[int]) -> CommandError:
 def unknown_partitions(topic: str, missing: Iterable[int], partition_count: int) -> CommandError:
     named = ", ".join(map(str, missing))
     return CommandError(
-        f"Topic {topic} has no partition {named}: it has {partition_count}, counted from 0."
+        f"Topic {topic} has no partition {named}. Number of its partitions: "
+        f"{partition_count}, numbered from 0."
     )
 
 

@@ -55,8 +55,8 @@ Bootstrap = Annotated[
         "-b",
         metavar="HOST:PORT",
         envvar="OTTLA_BOOTSTRAP",
-        help="A broker of the cluster, or several with commas between them; without it those of "
-        "the profile, or 127.0.0.1:9092.",
+        help="Brokers of the cluster, separated by commas. Default: those of the profile, or "
+        "127.0.0.1:9092.",
         show_default=False,
         rich_help_panel=_PANEL,
     ),
@@ -78,7 +78,8 @@ Properties = Annotated[
     typer.Option(
         "-X",
         metavar="NAME=VALUE",
-        help="A property of the Kafka client, such as [cyan]security.protocol=SSL[/]; any number.",
+        help="A property of the Kafka client, such as [cyan]security.protocol=SSL[/]; can be "
+        "repeated.",
         show_default=False,
         rich_help_panel=_PANEL,
     ),

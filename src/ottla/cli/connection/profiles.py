@@ -74,7 +74,9 @@ class Profiles:
             known = ", ".join(sorted(self.by_name))
             raise CommandError(
                 f"There is no profile {name}.",
-                f"There are: {known}." if known else "Create one with: ottla profile create NAME",
+                f"Existing profiles: {known}."
+                if known
+                else "Create one with: ottla profile create NAME",
                 exit_code=ExitCode.USAGE,
             )
         return found

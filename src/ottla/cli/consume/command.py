@@ -35,7 +35,7 @@ def consume(
             "-p",
             min=0,
             metavar="N",
-            help="Only this partition; any number of them.",
+            help="Only this partition; can be repeated.",
             show_default=False,
             rich_help_panel=_WHICH,
         ),
@@ -47,7 +47,7 @@ def consume(
             "-n",
             min=1,
             metavar="N",
-            help="Stop after so many records.",
+            help="Stop after this many records.",
             show_default=False,
             rich_help_panel=_WHICH,
         ),
@@ -57,8 +57,8 @@ def consume(
         typer.Option(
             "--follow",
             "-f",
-            help="Wait for more at the end, until Ctrl-C; without it, stop where the topic ended "
-            "when the command began.",
+            help="Wait for new records until Ctrl-C. Without it, stop at the end offsets that "
+            "the topic had when the command started.",
             rich_help_panel=_WHICH,
         ),
     ] = False,
@@ -68,16 +68,16 @@ def consume(
             "--group",
             "-g",
             metavar="GROUP",
-            help="Read as a member of this group, from where it is, and commit offsets.",
+            help="Read as a member of this group, from its committed offsets, and commit offsets.",
             show_default=False,
             rich_help_panel=_WHICH,
         ),
     ] = None,
     timestamps: Annotated[
-        bool, typer.Option("--timestamps", "-t", help="In UTC.", rich_help_panel=_HOW)
+        bool, typer.Option("--timestamps", "-t", help="Timestamps, in UTC.", rich_help_panel=_HOW)
     ] = False,
     offsets: Annotated[
-        bool, typer.Option("--offsets", "-o", help="With the partition.", rich_help_panel=_HOW)
+        bool, typer.Option("--offsets", "-o", help="Partition and offset.", rich_help_panel=_HOW)
     ] = False,
     headers: Annotated[bool, typer.Option("--headers", "-H", rich_help_panel=_HOW)] = False,
     keys: Annotated[bool, typer.Option("--keys", "-k", rich_help_panel=_HOW)] = False,
@@ -89,9 +89,9 @@ def consume(
         typer.Option(
             "--format",
             metavar="TEMPLATE",
-            help=r"What to write of a record instead of a line: %t topic, %p partition, %o offset, "
-            r"%k key, %v value, %h headers, %T timestamp (ms), %K and %V bytes in key and value, "
-            r"%% percent; \n, \t, \r, \\, \xHH.",
+            help=r"Template of what is written for each record, instead of a line: %t topic, %p "
+            r"partition, %o offset, %k key, %v value, %h headers, %T timestamp (ms), %K and "
+            r"%V bytes in key and value, %% percent; \n, \t, \r, \\, \xHH.",
             show_default=False,
         ),
     ] = None,
@@ -99,13 +99,13 @@ def consume(
 ) -> None:
     """Read records of a topic.
 
-    Without --group it reads the partitions by itself and commits nothing.
+    Without --group it reads partitions without joining a group, and commits no offsets.
 
     [bold]Examples[/]
 
-      ottla consume orders                              everything there is
+      ottla consume orders                              all records
       ottla consume orders --from -10 --keys --offsets  the last ten of each partition
-      ottla consume orders --from 15m --follow          since a quarter of an hour, and on
+      ottla consume orders --from 15m --follow          from 15 minutes ago, then wait for more
       ottla consume orders --group billing --follow     as a member of a group
       ottla consume orders --format '%p %o %k %v\\n'
       ottla consume orders --json | jq .value

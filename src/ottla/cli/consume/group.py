@@ -49,7 +49,8 @@ def offset_reset(start: StartPosition, partitions: Sequence[int] | None) -> str:
     if start == StartPosition(Anchor.END):
         return "latest"
     raise CommandError(
-        "With --group, --from is beginning or end: it holds where the group has no offset.",
+        "With --group, --from must be beginning or end: it applies where the group has "
+        "no committed offset.",
         "`ottla groups reset` moves a group to any position.",
         exit_code=ExitCode.USAGE,
     )
@@ -143,8 +144,7 @@ class GroupReading:
             self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
             self._terminal.notice(
-                f"Offsets were not committed, so their records may be read again: "
-                f"{error.args[0].str()}."
+                f"Offset commit failed; the records may be read again: {error.args[0].str()}."
             )
 
     def _is_wanted(self, partition: int, offset: int) -> bool:

@@ -54,7 +54,7 @@ def choose_line(
         return json_of if as_json else TextLine(shown, encode)
     if as_json or any(shown):
         raise CommandError(
-            "--format says all that is written: leave out --json, --timestamps, --offsets, "
+            "--format defines the whole output: leave out --json, --timestamps, --offsets, "
             "--headers and --keys.",
             exit_code=ExitCode.USAGE,
         )
@@ -99,10 +99,14 @@ def _length(data: bytes | None) -> bytes:
 
 
 def _unknown(token: str, directive: str | None) -> CommandError:
-    hints = [f"kcat's {token} is {_OF_KCAT[directive]} here."] if directive in _OF_KCAT else []
+    hints = (
+        [f"{token} is a directive of kcat: write {_OF_KCAT[directive]} instead."]
+        if directive in _OF_KCAT
+        else []
+    )
     return CommandError(
         f"--format has the unknown directive {token!r}.",
         *hints,
-        r"There are %t %p %o %k %v %h %T %K %V %% and \n \t \r \\ \xHH.",
+        r"Directives are %t %p %o %k %v %h %T %K %V %% and \n \t \r \\ \xHH.",
         exit_code=ExitCode.USAGE,
     )

@@ -55,7 +55,7 @@ def parse_start(text: str, *, now_ms: int, option: str = "--from") -> StartPosit
     except ValueError as error:
         raise CommandError(
             f"{option} {text!r} is not a position: {error}.",
-            "Or write beginning, end, an offset, or -N for so many before the end.",
+            "Or write beginning, end, an offset, or -N for N records before the end.",
             exit_code=ExitCode.USAGE,
         ) from None
 

@@ -39,8 +39,8 @@ def show_failover(console: Console, silent: Terminal, layout: ClusterLayout) -> 
     seconds = _send(console, layout, sender, victim)
     gap = sender.longest_gaps[0]
     console.print(
-        f"[bold]4.[/] The client goes on: {RECORDS:,} records acknowledged in {seconds:.1f} s. "
-        f"Partition 0 stood still for [bold]{gap:.2f} s[/]."
+        f"[bold]4.[/] The client continues: {RECORDS:,} records acknowledged in {seconds:.1f} s. "
+        f"Partition 0 was unavailable for [bold]{gap:.2f} s[/]."
     )
     seconds = bring_back(silent, layout, victim)
     console.print(
@@ -50,7 +50,7 @@ def show_failover(console: Console, silent: Terminal, layout: ClusterLayout) -> 
     found = read_all(layout.bootstrap, TOPIC, partitions=PARTITIONS)
     for partition, numbers in found.items():
         expected = list(range(partition, RECORDS, PARTITIONS))
-        assert numbers == expected, "records are missing, doubled or out of order"
+        assert numbers == expected, "records are missing, duplicated or out of order"
     console.print(
         f"[bold]6.[/] {RECORDS:,} records read back in {clock.monotonic() - started:.1f} s: each "
         "once and in order.\n"
@@ -64,7 +64,7 @@ def bring_back(silent: Terminal, layout: ClusterLayout, node_id: int) -> float:
     restart_node(silent, layout, node_id, signal.SIGKILL)
     while not with_admin(ClusterOptions(layout.bootstrap), fetch_status).is_well:
         waited = clock.monotonic() - started
-        assert waited < IN_SYNC_SECONDS, "a node that came back is not in sync again"
+        assert waited < IN_SYNC_SECONDS, "a restarted node is not in sync again"
         sleep_blocking(_POLL_SECONDS)
     return clock.monotonic() - started
 
@@ -83,14 +83,14 @@ def _send(console: Console, layout: ClusterLayout, sender: Sender, victim: int) 
                 rate = number / (clock.monotonic() - started)
                 console.print(
                     f"[bold]2.[/] 1 KB records, idempotent, acks=all, {PARTITIONS} replicas: "
-                    f"{rate:,.0f} a second."
+                    f"{rate:,.0f} per second."
                 )
                 sender.forget_gaps()
                 send_signal(layout, layout.node(victim), signal.SIGKILL)
                 console.print(
                     f"[bold]3.[/] Node {victim}, which leads partition 0, is killed (SIGKILL): "
-                    f"{sender.acknowledged:,} records are acknowledged, {sender.unanswered:,} on "
-                    "their way."
+                    f"{sender.acknowledged:,} records are acknowledged, {sender.unanswered:,} are "
+                    "in flight."
                 )
         sender.finish()
     return clock.monotonic() - started

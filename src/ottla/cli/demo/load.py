@@ -111,7 +111,7 @@ def read_all(bootstrap: str, topic: str, *, partitions: int) -> Mapping[int, lis
     count = 0
     while count < end:
         messages = consumer.consume(_BATCH, timeout=WAIT_SECONDS)
-        assert messages, f"only {count} of {end} records came"
+        assert messages, f"only {count} of {end} records were received"
         for message in messages:
             partition = message.partition()
             assert message.error() is None, message.error()

@@ -66,7 +66,7 @@ class PipelineProcess:
         code = self._process.poll()
         if code:
             lines = self._log.read_text(errors="replace").splitlines()[-_LOG_LINES_SHOWN:]
-            raise CommandError("The pipeline stopped, saying:", *lines)
+            raise CommandError("The pipeline stopped with this output:", *lines)
         return code == 0
 
     def rows(self) -> dict[str, int]:

@@ -81,7 +81,9 @@ def check_each_once(table: Any, flights: Rows, planes: Rows) -> None:
         )
         for flight in flights
     )
-    assert Counter(zip(*columns, moments, strict=True)) == expected, "rows are missing or doubled"
+    assert Counter(zip(*columns, moments, strict=True)) == expected, (
+        "rows are missing or duplicated"
+    )
 
 
 def _committed(bootstrap: str, topic: str) -> Iterator[Message]:
@@ -100,7 +102,9 @@ def _committed(bootstrap: str, topic: str) -> Iterator[Message]:
     consumer.assign([TopicPartition(topic, partition, 0) for partition in left])
     while left:
         messages = consumer.consume(_BATCH, timeout=WAIT_SECONDS)
-        assert messages, f"nothing more came, and {topic} has partitions {left} left"
+        assert messages, (
+            f"no more records arrived, but {topic} has unread records in partitions {left}"
+        )
         for message in messages:
             error = message.error()
             if error is None:

@@ -50,8 +50,8 @@ def show_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, 
         flights, planes = load_flights()
     rate = stream_in(console, layout.bootstrap, flights, planes)
     console.print(
-        f"[bold]7.[/] {len(flights):,} flights of 2013 stream into a topic, {rate:,.0f} a second; "
-        f"{len(planes):,} planes into a compacted one."
+        f"[bold]7.[/] {len(flights):,} flights of 2013 are sent to a topic, {rate:,.0f} per "
+        f"second; {len(planes):,} planes to a compacted one."
     )
     _run(console, silent, layout, home, total=len(flights))
     with console.status("Counting ..."):
@@ -60,10 +60,10 @@ def show_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, 
         table = table_rows(home / TABLE)
         check_each_once(table, flights, planes)
     console.print(
-        f"[bold]12.[/] A plain count agrees: {words:,} updates in the topic, read_committed, end "
-        f"in {len(counts):,} counts of [bold]{sum(each.flights for each in counts.values()):,}[/] "
-        f"flights; the Delta table has [bold]{len(table):,}[/] rows. Each flight had its effect "
-        "[bold]exactly once[/].\n"
+        f"[bold]12.[/] A plain count agrees: {words:,} updates in the topic (read_committed) "
+        f"result in {len(counts):,} counts of "
+        f"[bold]{sum(each.flights for each in counts.values()):,}[/] flights; the Delta table has "
+        f"[bold]{len(table):,}[/] rows. Each flight was counted [bold]exactly once[/].\n"
     )
     lines = weekly_delays(counts)
     (home / PLOT).write_text(draw("How late planes left New York in 2013, by week", lines))
@@ -90,7 +90,7 @@ def _run(
             send_signal(layout, layout.node(victim), signal.SIGKILL)
             console.print(
                 f"[bold]9.[/] Node {victim}, which leads a partition of its topic, is killed "
-                f"(SIGKILL) {watched.where}. The pipeline goes on."
+                f"(SIGKILL) {watched.where}. The pipeline continues."
             )
             watched.wait(lambda: watched.part >= PIPELINE_KILLED_AT)
             sleep_blocking(_INTO_A_BATCH_S)
@@ -103,8 +103,9 @@ def _run(
             pipeline.start(once=True)
             watched.wait(lambda: pipeline.has_ended)
         console.print(
-            f"[bold]11.[/] Node {victim} comes back (in sync after {seconds:.1f} s), the pipeline "
-            f"goes on where it was and is through after {clock.monotonic() - started:.1f} s in all."
+            f"[bold]11.[/] Node {victim} is restarted (in sync after {seconds:.1f} s). The "
+            "pipeline resumes where it stopped and is done after "
+            f"{clock.monotonic() - started:.1f} s in total."
         )
     finally:
         pipeline.kill()
@@ -147,8 +148,8 @@ class _Watched:
             for name, task in self._tasks.items():
                 self._progress.update(task, completed=rows.get(name, 0))
             ended = self._pipeline.has_ended
-            assert ended is False or is_so(), "the pipeline was through before it was killed"
-            assert clock.monotonic() - moved_at < _STALLED_S, "the pipeline does not get on"
+            assert ended is False or is_so(), "the pipeline was done before it was killed"
+            assert clock.monotonic() - moved_at < _STALLED_S, "the pipeline makes no progress"
 
 
 def _makers(rows: object) -> Table:

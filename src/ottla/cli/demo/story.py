@@ -44,7 +44,7 @@ def run() -> None:
         )
         show_failover(console, silent, layout)
         show_punctuality(console, silent, layout, home)
-        console.print(f"\nAll of it took {clock.monotonic() - started:.0f} s.")
+        console.print(f"\nTotal time: {clock.monotonic() - started:.0f} s.")
         _leave(console, layout)
     finally:
         take_down(silent, layout)
@@ -58,16 +58,16 @@ def _leave(console: Console, layout: ClusterLayout) -> None:
         "Look at\n"
         f"  the plot       {HOME / PLOT}\n"
         f"  the table      {HOME / TABLE}\n"
-        f"  the pipeline   {os.path.relpath(DEFINITION)}, its words in "
+        f"  the pipeline   {os.path.relpath(DEFINITION)}, its output in "
         f"{HOME / 'progress.jsonl'}\n"
         f"  the topic      .venv/bin/ottla consume punctuality --from beginning -b {bootstrap}\n"
         f"  its lag        .venv/bin/ottla groups describe punctuality.punctuality -b {bootstrap}\n"
         f"  the cluster    .venv/bin/ottla cluster status --data-dir {HOME / 'cluster'}\n"
     )
     if console.is_terminal and sys.stdin.isatty():
-        console.input("The cluster is up until you press Enter.")
+        console.input("The cluster runs until you press Enter.")
     else:
         console.print(
-            "The cluster goes down now; it comes back at the same address with\n"
+            "The cluster stops now; start it again at the same address with\n"
             f"  .venv/bin/ottla cluster up --data-dir {HOME / 'cluster'}\n"
         )

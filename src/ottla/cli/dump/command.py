@@ -44,7 +44,7 @@ def dump(
         bool,
         typer.Option(
             "--verify",
-            help="Check instead: checksums, ascending offsets, whole records, and each index "
+            help="Verify the files: checksums, ascending offsets, whole records, and each index "
             "against the log beside it.",
             rich_help_panel=_WHAT,
         ),
@@ -76,7 +76,7 @@ def dump(
         typer.Option(
             min=1,
             metavar="N",
-            help="At most so many batches (records with --deep) or entries of each file.",
+            help="At most this many batches (records with --deep) or entries of each file.",
             show_default=False,
             rich_help_panel=_WHICH,
         ),
@@ -86,9 +86,9 @@ def dump(
         typer.Option(
             "--as",
             metavar="FORMAT",
-            help="Whose records these are: [cyan]metadata[/], [cyan]offsets[/], "
-            "[cyan]transactions[/], [cyan]shares[/] or [cyan]remote[/] for an internal topic's; "
-            "[cyan]auto[/] goes by the name of the directory.",
+            help="Format of an internal topic's records: [cyan]metadata[/], [cyan]offsets[/], "
+            "[cyan]transactions[/], [cyan]shares[/] or [cyan]remote[/]; [cyan]auto[/] uses "
+            "the name of the directory.",
             rich_help_panel=_HOW,
         ),
     ] = As.AUTO,
@@ -96,30 +96,30 @@ def dump(
         bool,
         typer.Option(
             "--json",
-            help="One JSON object per line. Bytes are text where they are printable UTF-8; where "
-            "not they are base64, and [cyan]key_encoding[/] beside [cyan]key[/] says so.",
+            help="One JSON object per line. Bytes that are printable UTF-8 are shown as text, "
+            "others as base64 with a field [cyan]key_encoding[/] beside [cyan]key[/].",
             rich_help_panel=_HOW,
         ),
     ] = False,
 ) -> None:
     """Show what is in the files of a log, Ottla's or Apache Kafka's.
 
-    Files are known by their names: logs (.log) and their indexes (.index, .timeindex, .txnindex),
-    producer snapshots (.snapshot), metadata snapshots (.checkpoint), leader-epoch-checkpoint,
-    partition.metadata, quorum-state; of a log directory meta.properties, .kafka_cleanshutdown and
-    the checkpoints of offsets. A directory is shown file by file, in the order of the log. Nothing
-    is ever changed.
+    Files are recognized by their names: logs (.log) and their indexes (.index, .timeindex,
+    .txnindex), producer snapshots (.snapshot), metadata snapshots (.checkpoint),
+    leader-epoch-checkpoint, partition.metadata, quorum-state; of a log directory meta.properties,
+    .kafka_cleanshutdown and the checkpoints of offsets. A directory is shown file by file, in the
+    order of the log. No file is changed.
 
     [bold]Examples[/]
 
       ottla dump orders-0                           every file of a partition
       ottla dump --deep --from-offset 1000 --limit 20 orders-0/00000000000000000000.log
       ottla dump --deep --json __consumer_offsets-7 | jq 'select(.type == "record")'
-      ottla dump --verify /var/lib/ottla            is everything sound?
+      ottla dump --verify /var/lib/ottla            check all files
       ottla dump --stats orders-0                   sizes, codecs, producers, gaps
 
     [bold]Exit codes[/]  0: sound.  1: something is corrupt; what is sound was shown.
-    2: a file is missing, unreadable or of no known kind.
+    2: a file is missing, unreadable or of unknown type.
     """
     from ottla.cli.dump.run import Mode, run_dump
     from ottla.dump.reading import Reading
@@ -127,7 +127,7 @@ def dump(
     from ottla.dump.stored_records import StoredRecordFormat
 
     if verify and stats:
-        raise typer.BadParameter("--verify and --stats answer different questions: ask for one")
+        raise typer.BadParameter("--verify and --stats cannot be combined: choose one")
     selection = Selection(from_offset) if to_offset is None else Selection(from_offset, to_offset)
     record_format = None if as_ is As.AUTO else StoredRecordFormat(as_.value)
     reading = Reading(selection, deep=deep, record_format=record_format, limit=limit)

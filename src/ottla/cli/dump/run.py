@@ -83,7 +83,9 @@ class Dump:
                 is_segment = file.kind is Kind.LOG and file.path != path
                 logs.setdefault(file.directory if is_segment else file.path, []).append(file)
         if found and not logs:
-            self._unreadable("statistics are about logs, and there is no log among these files")
+            self._unreadable(
+                "--stats needs at least one log (.log), and there is none among these files"
+            )
         self._progress.bytes_total = sum(map(self._size_of, chain(*logs.values())))
         for name, files in logs.items():
             self._show_statistics(name, files)
@@ -134,7 +136,7 @@ class Dump:
             self._unreadable(f"{path}: {error.strerror}")
             return []
         if not files:
-            self._unreadable(f"{path}: there is no file of a log in it")
+            self._unreadable(f"{path}: the directory contains no log files")
         return files
 
     def _file_of(self, path: str, working_directory: str) -> list[KnownFile]:
@@ -147,9 +149,9 @@ class Dump:
         file = recognise(path, working_directory=working_directory)
         if file is None:
             self._unreadable(
-                f"{path}: no file of a log has such a name. Segments are named after their first "
-                f"offset in 20 digits (.log, .index, .timeindex, .txnindex, .snapshot); "
-                f"`ottla dump --help` names the others"
+                f"{path}: unknown file name. Segments are named after their first offset in 20 "
+                "digits (.log, .index, .timeindex, .txnindex, .snapshot); `ottla dump --help` "
+                "names the others"
             )
             return []
         return [file]

@@ -44,8 +44,8 @@ def _summary(statistics: LogStatistics) -> Table:
         "offsets": dump_cells.span(offsets.first, offsets.last),
         "gaps": "none"
         if not offsets.gaps
-        else f"{offsets.gaps:,}; {cells.count(offsets.missing, 'offset')} missing, "
-        f"{offsets.largest_gap:,} at most in a row",
+        else f"{offsets.gaps:,}; {cells.count(offsets.missing, 'offset')} missing, largest gap "
+        f"{offsets.largest_gap:,}",
         "time (UTC)": f"{cells.moment(timestamps.first)} to {cells.moment(timestamps.last)}",
         "batches": f"{total.batches:,}, {statistics.control.batches:,} of them control batches",
         "records": f"{total.records:,}, {statistics.control.records:,} of them control records",

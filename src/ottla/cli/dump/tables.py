@@ -56,7 +56,7 @@ class TableOutput:
         self._flush()
         if self._heading is not None:
             self._maybe_print_heading()
-            self._stdout.print("nothing in it", style="dim")
+            self._stdout.print("empty", style="dim")
         if self._has_headings:
             self._stdout.print()
 

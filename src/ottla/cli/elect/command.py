@@ -9,10 +9,10 @@ import typer
 from ottla.cli.connection.client_command import Json, client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
-_HELP = """Elect leaders: give partitions back to their preferred ones, or to any that is left.
+_HELP = """Elect leaders of partitions: their preferred leaders, or any live replica.
 
-An unclean election makes a replica the leader that was not in sync, and loses what it had not got.
-Only a partition without a leader needs one.
+An unclean election makes a replica the leader that was not in sync; records that it does not have
+are lost. Only a partition without a leader needs one.
 
 \\b
     ottla elect --all
@@ -26,7 +26,11 @@ def elect(
     topics: Annotated[
         list[str] | None,
         typer.Option(
-            "--topic", "-t", metavar="TOPIC", help="Of this one; any number.", show_default=False
+            "--topic",
+            "-t",
+            metavar="TOPIC",
+            help="Partitions of this topic; can be repeated.",
+            show_default=False,
         ),
     ] = None,
     partitions: Annotated[
@@ -36,13 +40,13 @@ def elect(
             "-p",
             min=0,
             metavar="N",
-            help="Only this one; any number.",
+            help="Only this partition; can be repeated.",
             show_default=False,
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", "-a", help="Of all topics.")] = False,
+    every: Annotated[bool, typer.Option("--all", "-a", help="Partitions of all topics.")] = False,
     unclean: Annotated[
-        bool, typer.Option("--unclean", help="Any replica that is there, in sync or not.")
+        bool, typer.Option("--unclean", help="Elect any live replica, in sync or not.")
     ] = False,
     as_json: Json = False,
 ) -> None:

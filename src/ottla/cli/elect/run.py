@@ -29,10 +29,10 @@ class RequestedElection(NamedTuple):
     ) -> RequestedElection:
         if every == bool(topics):
             raise CommandError(
-                "Which partitions? Say either --topic TOPIC or --all.", exit_code=ExitCode.USAGE
+                "Name partitions with either --topic TOPIC or --all.", exit_code=ExitCode.USAGE
             )
         if partitions and len(topics) != 1:
-            raise CommandError("--partition goes with one --topic.", exit_code=ExitCode.USAGE)
+            raise CommandError("--partition needs exactly one --topic.", exit_code=ExitCode.USAGE)
         return cls(tuple(dict.fromkeys(topics)), tuple(dict.fromkeys(partitions)))
 
 
@@ -78,7 +78,7 @@ async def elect_leaders(
                 terminal.print_json(fields | outcome)
     if not as_json and not elected and worst is ExitCode.OK:
         terminal.notice(
-            "No partition needed it."
+            "No partition needed an election."
             if not unneeded
             else f"{count(unneeded, 'partition')}: not needed."
         )

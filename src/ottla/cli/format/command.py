@@ -9,10 +9,10 @@ import typer
 
 _HELP = """Format the directories of a node before it first starts in a cluster.
 
-All nodes of a cluster get the same cluster id. Its first controllers know each other from the
-start: each is formatted with the same --initial-controllers, one alone with --standalone. Nodes
-that join later are formatted with --no-initial-controllers, those that are only brokers with none
-of these. A node that is a cluster of its own formats itself: see `ottla start`.
+All nodes of a cluster get the same cluster id. The first controllers are formatted with the same
+--initial-controllers; a single controller is formatted with --standalone. Controllers that join
+later are formatted with --no-initial-controllers, nodes that are only brokers with none of these
+options. A node that is a cluster of its own formats itself: see `ottla start`.
 
 \b
     ottla format --new-cluster-id
@@ -31,7 +31,9 @@ def format(  # noqa: A001 - the command's name
     ] = None,
     cluster_id: Annotated[
         str | None,
-        typer.Option("--cluster-id", "-t", metavar="ID", help="The cluster's.", show_default=False),
+        typer.Option(
+            "--cluster-id", "-t", metavar="ID", help="Id of the cluster.", show_default=False
+        ),
     ] = None,
     standalone: Annotated[
         bool, typer.Option("--standalone", "-s", help="This node is the only controller.")
@@ -42,7 +44,7 @@ def format(  # noqa: A001 - the command's name
             "--initial-controllers",
             "-I",
             metavar="ID@HOST:PORT:DIRECTORY-ID,...",
-            help="The first controllers, the same on each of them.",
+            help="The first controllers; the same list on each of them.",
             show_default=False,
         ),
     ] = None,
@@ -62,13 +64,13 @@ def format(  # noqa: A001 - the command's name
     ignore_formatted: Annotated[
         bool,
         typer.Option(
-            "--ignore-formatted", "-g", help="Leave formatted directories as they are, and go on."
+            "--ignore-formatted", "-g", help="Skip directories that are formatted already."
         ),
     ] = False,
     new_cluster_id: Annotated[
         bool,
         typer.Option(
-            "--new-cluster-id", help="Print an id for a cluster or a directory, and leave."
+            "--new-cluster-id", help="Print an id for a cluster or a directory, and exit."
         ),
     ] = False,
 ) -> None:

@@ -43,7 +43,8 @@ def format_directories(terminal: Terminal, wanted: Formatting) -> None:
     if wanted.config is None or wanted.cluster_id is None:
         missing = "--config FILE" if wanted.config is None else "--cluster-id ID"
         raise _usage(
-            f"{missing} is missing.", "`ottla format --new-cluster-id` makes an id for a cluster."
+            f"{missing} is missing.",
+            "`ottla format --new-cluster-id` generates an id for a cluster.",
         )
     node, dice = _read_config(wanted.config), SystemDice()
     users = scram_records(wanted.add_scram, dice)
@@ -93,9 +94,9 @@ def _voters(wanted: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
         raise _usage(f"{' and '.join(chosen)} contradict each other: choose one.")
     if chosen and node.controller_quorum_voters and not wanted.no_initial_controllers:
         raise _usage(
-            f"{chosen[0]} is for quorums whose members can change, and controller.quorum.voters "
-            "names members that never do.",
-            "Leave the option away, or use controller.quorum.bootstrap.servers instead.",
+            f"{chosen[0]} is for quorums whose voters can change, but controller.quorum.voters "
+            "names a fixed list of voters.",
+            "Leave out the option, or use controller.quorum.bootstrap.servers instead.",
         )
     if wanted.standalone:
         return _alone(node, dice)
@@ -103,9 +104,9 @@ def _voters(wanted: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
         return _initial_controllers(wanted.initial_controllers, node)
     if not chosen and node.is_controller and not node.controller_quorum_voters:
         raise _usage(
-            f"Node {node.node_id} is a controller; who are the others?",
-            "Say --standalone if there are none, --initial-controllers if it is one of a new "
-            "cluster's, --no-initial-controllers if it joins a cluster.",
+            f"Node {node.node_id} is a controller: name the first controllers of its cluster.",
+            "Use --standalone if it is the only one, --initial-controllers if a new cluster has "
+            "several, --no-initial-controllers if it joins a cluster.",
         )
     return NO_VOTERS
 
@@ -113,7 +114,8 @@ def _voters(wanted: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
 def _alone(node: NodeConfig, dice: Dice) -> VoterSet:
     if not node.is_controller:
         raise _usage(
-            "--standalone is for controllers, and process.roles does not make this node one."
+            "--standalone is for controllers, but process.roles of this node does not "
+            "contain controller."
         )
     return VoterSet.of([initial_voter(node.node_id, dice.uuid(), controller_endpoint(node))])
 
@@ -130,7 +132,7 @@ def _refuse_formatted(wanted: Formatting, formatted: list[str]) -> None:
     if formatted and not wanted.ignore_formatted:
         raise CommandError(
             f"{', '.join(formatted)} is formatted already.",
-            "Say --ignore-formatted to leave it as it is, or empty it, which loses its data.",
+            "Use --ignore-formatted to skip it, or empty it, which deletes its data.",
         )
 
 

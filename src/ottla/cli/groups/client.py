@@ -84,7 +84,7 @@ def describe_group(cluster: ConnectedCluster, group_id: str) -> GroupView:
 
 def unknown_group(cluster: ConnectedCluster, group_id: str) -> CommandError:
     known = [group.id for group in list_groups(cluster)]
-    hint = f"There are: {', '.join(known[:20])}." if known else "There are no groups."
+    hint = f"Existing groups: {', '.join(known[:20])}." if known else "There are no groups."
     return CommandError(f"There is no group {group_id}.", hint)
 
 

@@ -33,13 +33,19 @@ def list_groups(
     states: Annotated[
         list[str] | None,
         typer.Option(
-            "--state", metavar="STATE", help="Only these: stable, empty, ...", show_default=False
+            "--state",
+            metavar="STATE",
+            help="Only groups in this state: stable, empty, ...",
+            show_default=False,
         ),
     ] = None,
     types: Annotated[
         list[str] | None,
         typer.Option(
-            "--type", metavar="TYPE", help="Only these: classic, consumer.", show_default=False
+            "--type",
+            metavar="TYPE",
+            help="Only groups of this type: classic, consumer.",
+            show_default=False,
         ),
     ] = None,
     as_json: Json = False,
@@ -59,13 +65,16 @@ def describe(
     options: ClusterOptions,
     group: Group,
     members: Annotated[
-        bool, typer.Option("--members", help="The members instead, with what each is to read.")
+        bool,
+        typer.Option(
+            "--members", help="Show the members instead, with the partitions assigned to each."
+        ),
     ] = False,
     watch: Watch = False,
     interval: Interval = DEFAULT_INTERVAL_S,
     as_json: Json = False,
 ) -> None:
-    """Show how far a group has come in each partition, and how far behind it is.
+    """Show a group's committed offset and lag in each partition.
 
     [bold]Example[/]  ottla groups describe billing --watch --interval 2
     """
@@ -95,8 +104,8 @@ def reset(
             "--to",
             metavar="POSITION",
             help="[cyan]earliest[/], [cyan]latest[/], [cyan]current[/], an offset, a time "
-            "([cyan]2026-11-16T08:30[/], [cyan]15m[/] ago), or so many further with "
-            "[cyan]+N[/] or [cyan]-N[/].",
+            "([cyan]2026-11-16T08:30[/], [cyan]15m[/] ago), or [cyan]+N[/] or [cyan]-N[/] "
+            "from the committed offset.",
             show_default=False,
         ),
     ],
@@ -105,17 +114,20 @@ def reset(
         typer.Option(
             "--topic",
             metavar="TOPIC[:0,1]",
-            help="Only this topic, or some of its partitions; any number of them. Without it, all "
-            "that the group has offsets in.",
+            help="Only this topic, or some of its partitions; can be repeated. Default: all "
+            "partitions in which the group has offsets.",
             show_default=False,
         ),
     ] = None,
     execute: Annotated[
-        bool, typer.Option("--execute", help="Do it; without this it is only shown.")
+        bool,
+        typer.Option(
+            "--execute", help="Move the offsets; without this, only show what would be moved."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Move a group's offsets. Its members have to be stopped.
+    """Move a group's offsets. Stop its members first.
 
     [bold]Example[/]  ottla groups reset billing --to 2026-11-16T08:30 --topic orders --execute
     """

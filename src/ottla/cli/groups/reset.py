@@ -43,7 +43,7 @@ def run_reset(
         alter_offsets(cluster, group_id, [(move.topic, move.partition, move.new) for move in moves])
     _show(terminal, group_id, moves, as_json=as_json)
     if not executes:
-        terminal.notice("Nothing was changed. Add --execute to do it.")
+        terminal.notice("Nothing was changed. Add --execute to move the offsets.")
 
 
 def _require_stopped(cluster: ConnectedCluster, group_id: str) -> None:
@@ -54,7 +54,7 @@ def _require_stopped(cluster: ConnectedCluster, group_id: str) -> None:
     if group.members:
         raise CommandError(
             f"Group {group_id} is {group.state} and has {count(len(group.members), 'member')}.",
-            "Stop them first: they would go on from where they are.",
+            "Stop the members first: they would continue from their own positions.",
         )
 
 

@@ -54,7 +54,7 @@ def parse_position(text: str, *, now_ms: int) -> ResetPosition:
         return ResetPosition(ResetPlace.TIME, parse_moment(text, now_ms=now_ms))
     except ValueError as error:
         raise CommandError(
-            f"--to {text!r} is no position: {error}.",
+            f"--to {text!r} is not a position: {error}.",
             "Or write earliest, latest, current, an offset, or +N or -N.",
             exit_code=ExitCode.USAGE,
         ) from None

@@ -78,7 +78,7 @@ async def send_to_broker(
         return await admin.send_to_node(address, request)
     except ChannelError as error:
         raise CommandError(
-            f"Broker {broker} ({address_text(address)}) gave no answer: {error}.",
+            f"Broker {broker} ({address_text(address)}) did not answer: {error}.",
             "`ottla cluster status` shows which brokers serve.",
             exit_code=ExitCode.UNREACHABLE,
         ) from None

@@ -27,7 +27,7 @@ def describe(
             "--broker",
             min=0,
             metavar="ID",
-            help="Only this one; any number.",
+            help="Only this broker; can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -37,7 +37,7 @@ def describe(
             "--topic",
             "-t",
             metavar="TOPIC",
-            help="Only replicas of this topic; any number.",
+            help="Only replicas of this topic; can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -68,7 +68,11 @@ def move(
     broker: Annotated[
         int,
         typer.Option(
-            "--broker", min=0, metavar="ID", help="The broker of the replicas.", show_default=False
+            "--broker",
+            min=0,
+            metavar="ID",
+            help="The broker that has the replicas.",
+            show_default=False,
         ),
     ],
     directory: Annotated[

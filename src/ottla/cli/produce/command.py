@@ -42,12 +42,13 @@ AcksOption = Annotated[
     Acks,
     typer.Option(
         "--acks",
-        help="Who has to have a record before it counts: nobody, its leader, all in sync.",
+        help="Required acknowledgements: 0, 1 (leader) or all (in-sync replicas).",
         rich_help_panel=_HOW,
     ),
 ]
 CompressionOption = Annotated[
-    Compression, typer.Option("--compression", help="Of the batches.", rich_help_panel=_HOW)
+    Compression,
+    typer.Option("--compression", help="Compression of the batches.", rich_help_panel=_HOW),
 ]
 
 
@@ -72,7 +73,7 @@ def produce(
             "--value",
             "-v",
             metavar="TEXT",
-            help="Produce this and read nothing; any number, a record each.",
+            help="Produce a record with this value, and read no input; can be repeated.",
             show_default=False,
             rich_help_panel=_WHAT,
         ),
@@ -83,9 +84,9 @@ def produce(
             "--format",
             "-F",
             help="[cyan]lines[/]: each line is a value. [cyan]key-value[/]: each line is a key, "
-            "the separator, a value. [cyan]json[/]: each line is an object with value, and perhaps "
-            "key, headers, partition, timestamp, as [cyan]consume --json[/] prints it. "
-            "[cyan]raw[/]: all of it is one value.",
+            "the separator, a value. [cyan]json[/]: each line is an object with value, and "
+            "optionally key, headers, partition, timestamp, as [cyan]consume --json[/] "
+            "prints it. [cyan]raw[/]: all of it is one value.",
             rich_help_panel=_WHAT,
         ),
     ] = ProduceFormat.LINES,
@@ -95,7 +96,7 @@ def produce(
             "--separator",
             "-s",
             metavar="TEXT",
-            help="Between key and value; [cyan]\\t[/] is a tab.",
+            help="Separator between key and value; [cyan]\\t[/] is a tab.",
             rich_help_panel=_WHAT,
         ),
     ] = ":",
@@ -109,7 +110,7 @@ def produce(
             "--header",
             "-H",
             metavar="NAME=VALUE",
-            help="Any number.",
+            help="Header of each record; can be repeated.",
             show_default=False,
             rich_help_panel=_RECORDS,
         ),
@@ -121,7 +122,7 @@ def produce(
             "-p",
             min=0,
             metavar="N",
-            help="Without it the key decides, as Apache Kafka's own client does.",
+            help="Partition of each record; default: chosen by the key, as in Kafka's client.",
             show_default=False,
             rich_help_panel=_RECORDS,
         ),
@@ -131,7 +132,7 @@ def produce(
         typer.Option(
             "--timestamp",
             metavar="TIME",
-            help="Such as 2026-11-16T08:30 (UTC), 15m (ago), @1794817800000 (ms); without it now.",
+            help="Such as 2026-11-16T08:30 (UTC), 15m (ago), @1794817800000 (ms); default: now.",
             show_default=False,
             rich_help_panel=_RECORDS,
         ),
@@ -151,7 +152,7 @@ def produce(
       ottla produce images --format raw --key cat --file cat.jpg
 
     [bold]Exit codes[/]  0: everything was acknowledged.  1: the cluster refused a record; nothing
-    was sent after it.  2: wrong usage, or a line that is no record.  3: cannot connect.
+    was sent after it.  2: wrong usage, or a line that is not a record.  3: cannot connect.
     """
     with client_command() as terminal:
         from contextlib import nullcontext
@@ -186,7 +187,7 @@ def produce(
         chosen = InputFormat(input_format.value)
         with nullcontext() if values else open_input(file) as source:
             if source is not None and source.is_live:
-                terminal.notice("Type records, a line each. Ctrl-D ends.")
+                terminal.notice("Type records, one per line. End with Ctrl-D.")
             lines = input_lines(source, chosen) if source else map(argument_bytes, values or ())
             records = reader.read(lines, chosen)
             run_produce(producer, terminal, clock, topic, records, source, as_json=as_json)

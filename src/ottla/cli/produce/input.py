@@ -67,7 +67,8 @@ class RecordReader(NamedTuple):
         if not separator:
             wanted = self.separator.decode(errors="replace")
             raise ValueError(
-                f"there is no {wanted!r} between a key and a value; --separator says what is there"
+                f"the line has no {wanted!r} between a key and a value; set the separator "
+                "with --separator"
             )
         return NewRecord(value, key, *self.template[2:])
 
@@ -75,16 +76,16 @@ class RecordReader(NamedTuple):
         try:
             fields = json.loads(line)
         except json.JSONDecodeError as error:
-            raise ValueError(f"no JSON: {error.msg.lower()} at column {error.colno}") from None
+            raise ValueError(f"invalid JSON: {error.msg.lower()} at column {error.colno}") from None
         if not isinstance(fields, dict):
             raise ValueError('a record is an object such as {"key": "a", "value": "b"}')
         if unknown := fields.keys() - KNOWN_FIELDS - IGNORED_FIELDS:
             raise ValueError(
-                f"there is no field {min(unknown)!r}; a record has key, value, headers, partition "
-                "and timestamp"
+                f"unknown field {min(unknown)!r}; a record has key, value, headers, partition and "
+                "timestamp"
             )
         if "value" not in fields:
-            raise ValueError('there is no "value"; a tombstone says so: "value": null')
+            raise ValueError('there is no "value"; for a tombstone, write "value": null')
         template = self.template
         return NewRecord(
             _bytes_field(fields, "value"),
@@ -127,7 +128,7 @@ def new_reader(
     except ValueError as error:
         raise CommandError(f"--timestamp: {error}.", exit_code=ExitCode.USAGE) from None
     if not separator:
-        raise CommandError("--separator has to be some text.", exit_code=ExitCode.USAGE)
+        raise CommandError("--separator must not be empty.", exit_code=ExitCode.USAGE)
     template = NewRecord(
         None,
         None if key is None else argument_bytes(key),
@@ -174,7 +175,7 @@ def _bytes_field(fields: dict[str, Any], name: str) -> bytes | None:
     try:
         return b64decode(value, validate=True)
     except Base64Error:
-        raise ValueError(f"{name} is no base64") from None
+        raise ValueError(f"{name} is not valid base64") from None
 
 
 def _integer_field(
@@ -184,5 +185,5 @@ def _integer_field(
     if value is None or value == -1:
         return default
     if type(value) is not int or not 0 <= value <= highest:
-        raise ValueError(f"{name} is {json.dumps(value)}, which is no whole number from 0 on")
+        raise ValueError(f"{name} is {json.dumps(value)}, which is not a whole number from 0 on")
     return value

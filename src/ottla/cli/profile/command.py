@@ -30,7 +30,7 @@ Bootstrap = Annotated[
         "--bootstrap",
         "-b",
         metavar="HOST:PORT",
-        help="A broker of the cluster, or several with commas between them.",
+        help="Brokers of the cluster, separated by commas.",
         show_default=False,
     ),
 ]
@@ -49,7 +49,7 @@ Properties = Annotated[
     typer.Option(
         "-X",
         metavar="NAME=VALUE",
-        help="A property of the Kafka client; any number.",
+        help="A property of the Kafka client; can be repeated.",
         show_default=False,
     ),
 ]
@@ -86,7 +86,7 @@ def list_(as_json: Json = False) -> None:
 
 @app.command()
 def use(name: Name) -> None:
-    """Use a profile where nothing else names a cluster."""
+    """Select the profile for commands for which nothing else names a cluster."""
     with client_command() as terminal:
         from ottla.cli.profile.run import use_profile
 
@@ -116,7 +116,10 @@ def set_(
     removed: Annotated[
         list[str] | None,
         typer.Option(
-            "--unset", metavar="NAME", help="Remove this property; any number.", show_default=False
+            "--unset",
+            metavar="NAME",
+            help="Remove this property; can be repeated.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

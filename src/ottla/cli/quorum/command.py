@@ -17,7 +17,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Show the controllers, and add or remove those that vote.",
+    help="Show the controllers, and add or remove voters.",
     epilog=EXIT_CODES,
 )
 
@@ -25,7 +25,7 @@ app = typer.Typer(
 @app.command()
 @cluster_command
 def status(options: ClusterOptions, as_json: Json = False) -> None:
-    """Show who leads, who votes, who follows, and how far each is."""
+    """Show the leader, voters and observers of the quorum, and the lag of each."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.quorum.run import show_quorum
@@ -48,10 +48,10 @@ def add(
         ),
     ] = None,
 ) -> None:
-    """Let a controller vote that follows the others already.
+    """Add a voter: a controller that already runs as an observer.
 
-    It was formatted with [cyan]--no-initial-controllers[/] and runs; [cyan]quorum status[/] shows
-    it as an observer, with the id of its directory.
+    Format the controller with [cyan]--no-initial-controllers[/] and start it; then [cyan]quorum
+    status[/] shows it as an observer, with the id of its directory.
     """
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
@@ -69,11 +69,13 @@ def remove(
     directory_id: Annotated[
         str | None,
         typer.Option(
-            metavar="ID", help="Its directory's, if the node has had several.", show_default=False
+            metavar="ID",
+            help="Id of its directory, if the node has had several.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Take a controller's vote away. It may run on, and follow."""
+    """Remove a voter. The controller may continue to run, as an observer."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.quorum.run import remove_voter

@@ -64,9 +64,7 @@ async def show_quorum(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool)
 def named_voter(controller: str | None, config: Path | None) -> Voter:
     """From ID@HOST:PORT:DIRECTORY-ID, or from the files of the node itself."""
     if (controller is None) == (config is None):
-        raise _usage(
-            "Which controller? Name it as ID@HOST:PORT:DIRECTORY-ID, or give its --config FILE."
-        )
+        raise _usage("Name the controller as ID@HOST:PORT:DIRECTORY-ID, or with --config FILE.")
     if controller is not None:
         try:
             voters = parse_initial_controllers(controller, listener_name=DEFAULT_LISTENER)
@@ -94,7 +92,9 @@ async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> No
     if response.error_code:
         raise refusal(f"add voter {voter.key.id}", response.error_code, response.error_message)
     directory = uuid_to_text(voter.key.directory_id)
-    terminal.stdout.print(f"node {voter.key.id} votes (directory {directory})", markup=False)
+    terminal.stdout.print(
+        f"node {voter.key.id} is a voter now (directory {directory})", markup=False
+    )
 
 
 async def remove_voter(
@@ -106,7 +106,7 @@ async def remove_voter(
     )
     if response.error_code:
         raise refusal(f"remove voter {node_id}", response.error_code, response.error_message)
-    terminal.stdout.print(f"node {node_id} votes no more", markup=False)
+    terminal.stdout.print(f"node {node_id} is no longer a voter", markup=False)
 
 
 async def _directory_of(admin: ClusterAdmin, node_id: int) -> Uuid:
@@ -115,7 +115,7 @@ async def _directory_of(admin: ClusterAdmin, node_id: int) -> Uuid:
         if replica.is_voter and replica.id == node_id:
             return replica.directory_id
     voters = ", ".join(str(replica.id) for replica in quorum.replicas if replica.is_voter)
-    raise CommandError(f"Node {node_id} is no voter; those are {voters}.")
+    raise CommandError(f"Node {node_id} is not a voter; the voters are {voters}.")
 
 
 def _voter_of(file: Path) -> Voter:
@@ -134,7 +134,7 @@ def _voter_of(file: Path) -> Voter:
     except StorageError as error:
         raise CommandError(str(error)) from None
     if not node.is_controller:
-        raise _usage(f"{file}: process.roles does not make node {node.node_id} a controller.")
+        raise _usage(f"{file}: process.roles of node {node.node_id} does not contain controller.")
     if identity is None or identity.directory_id is None:
         raise CommandError(
             f"{node.metadata_log_dir} is not formatted.",
@@ -147,7 +147,7 @@ def _parse_id(text: str) -> Uuid:
     try:
         return uuid_from_text(text)
     except ValueError:
-        raise _usage(f"{text!r} is no directory id; `ottla quorum status` shows them.") from None
+        raise _usage(f"{text!r} is not a directory id; `ottla quorum status` shows them.") from None
 
 
 def _print_json(terminal: Terminal, quorum: DescribedQuorum) -> None:

@@ -17,7 +17,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Move partitions between brokers, by plans in the format of Kafka's own tool.",
+    help="Move partitions between brokers, with plans in the format of Kafka's own tool.",
     epilog=EXIT_CODES,
 )
 
@@ -31,13 +31,17 @@ def generate(
     topics: Annotated[
         list[str] | None,
         typer.Option(
-            "--topic", "-t", metavar="TOPIC", help="Only this one; any number.", show_default=False
+            "--topic",
+            "-t",
+            metavar="TOPIC",
+            help="Only this topic; can be repeated.",
+            show_default=False,
         ),
     ] = None,
     brokers: Annotated[
         str | None,
         typer.Option(
-            metavar="ID,ID,...", help="Where to; all brokers if not told.", show_default=False
+            metavar="ID,ID,...", help="Brokers that get replicas; default: all.", show_default=False
         ),
     ] = None,
     replication_factor: Annotated[
@@ -47,12 +51,12 @@ def generate(
             "-r",
             min=1,
             metavar="N",
-            help="How many replicas to have; as many as now if not told.",
+            help="New replication factor; default: unchanged.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Print a plan that balances topics over brokers and moves no more than it must.
+    """Print a plan that balances topics over brokers and moves as few replicas as possible.
 
     [bold]Example[/]  ottla reassign generate --brokers 1,2,4 > plan.json
     """
@@ -83,19 +87,20 @@ def execute(
         typer.Option(
             min=1,
             metavar="BYTES",
-            help="What each broker may spend on it in a second; again to change it.",
+            help="Bytes per second that each broker may use for the moves; execute again to "
+            "change it.",
             show_default=False,
         ),
     ] = None,
     keep_factor: Annotated[
         bool,
         typer.Option(
-            "--keep-replication-factor", help="Refuse moves that change how many replicas are."
+            "--keep-replication-factor", help="Refuse moves that change the replication factor."
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Start the moves of a plan, and print the plan that would take them back."""
+    """Start the moves of a plan, and print the plan that reverts them."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.reassign.run import execute
@@ -119,10 +124,12 @@ def execute(
 def verify(
     options: ClusterOptions,
     plan: Plan,
-    wait: Annotated[bool, typer.Option("--wait", help="Until nothing moves.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until all moves are complete.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show how far the moves of a plan are. When all are done, take their throttle away.
+    """Show the progress of a plan's moves. When all are complete, remove their throttle.
 
     The exit code is 0 if all are done, 1 if not.
     """
@@ -143,7 +150,7 @@ def cancel(
     plan: Annotated[Path | None, typer.Argument(metavar="[PLAN]", show_default=False)] = None,
     as_json: Json = False,
 ) -> None:
-    """Take moves back that are under way: those of a plan, or all."""
+    """Cancel moves that are in progress: those of a plan, or all."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.reassign.run import cancel
@@ -155,7 +162,7 @@ def cancel(
 @app.command("list")
 @cluster_command
 def list_(options: ClusterOptions, as_json: Json = False) -> None:
-    """List the moves that are under way."""
+    """List the moves that are in progress."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.reassign.run import list_moves

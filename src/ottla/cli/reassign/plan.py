@@ -32,9 +32,9 @@ def parse_plan(text: str) -> Assignment:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON: {error}") from None
+        raise ValueError(f"it is not valid JSON: {error}") from None
     if not isinstance(content, dict) or content.get("version", VERSION) != VERSION:
-        raise ValueError(f"it is not of version {VERSION}, the one that there is")
+        raise ValueError(f"its version must be {VERSION}")
     plan: Assignment = {}
     for entry in content.get("partitions") or ():
         name, replicas = _parse_entry(entry)
@@ -151,9 +151,9 @@ def _parse_entry(entry: Any) -> tuple[PartitionName, tuple[int, ...]]:
         raise ValueError(f"{json.dumps(entry)} lacks a topic, a partition or replicas") from None
     numbers = (name.partition, *replicas)
     if not isinstance(name.topic, str) or not all(isinstance(number, int) for number in numbers):
-        raise ValueError(f"{json.dumps(entry)} has something else where numbers should be")
+        raise ValueError(f"{json.dumps(entry)} needs numbers for its partition and its replicas")
     if not replicas or len(set(replicas)) < len(replicas):
-        raise ValueError(f"{name} has no replicas, or one of them twice")
+        raise ValueError(f"{name} has no replicas, or the same one twice")
     if any(directory != "any" for directory in entry.get("log_dirs") or ()):
-        raise ValueError(f"{name} names log directories; only 'any' can be had")
+        raise ValueError(f"{name} names log directories; only 'any' is supported")
     return name, replicas

@@ -56,7 +56,7 @@ def parse_brokers(text: str | None) -> list[int]:
         return [int(part) for part in (text or "").split(",") if part.strip()]
     except ValueError:
         raise CommandError(
-            f"{text!r} is no list of brokers; write their ids, such as 1,2,3.",
+            f"{text!r} is not a list of brokers; write their ids, such as 1,2,3.",
             exit_code=ExitCode.USAGE,
         ) from None
 
@@ -79,14 +79,14 @@ async def generate(
     for broker in wanted:
         if broker not in placement.racks:
             known = ", ".join(map(str, sorted(placement.racks)))
-            raise CommandError(f"There is no broker {broker} that serves; those are {known}.")
+            raise CommandError(f"There is no live broker {broker}; live brokers are {known}.")
     current = {name: ids for name, ids in placement.assignment.items() if name.topic in chosen}
     if not current:
         raise CommandError("There is nothing to move: the cluster has no topics.")
     most = replication_factor or max(map(len, current.values()))
     if most > len(wanted):
         raise CommandError(
-            f"{most} replicas need as many brokers, and these are {len(wanted)}.",
+            f"A replication factor of {most} needs as many brokers; given: {len(wanted)}.",
             "Name more with --brokers, or ask for fewer replicas with --replication-factor.",
             exit_code=ExitCode.USAGE,
         )
@@ -117,9 +117,9 @@ async def execute(
     if not as_json:
         terminal.stdout.file.write(format_plan(before) + "\n")
         terminal.notice(
-            "That is how it was; keep it to go back. "
-            f"`ottla reassign verify {file}` shows how far it is"
-            + ("." if throttle is None else ", and takes the throttle away in the end.")
+            f"Keep this plan: executing it reverts the moves. `ottla reassign verify {file}` "
+            "shows the progress"
+            + ("." if throttle is None else ", and removes the throttle at the end.")
         )
     return ExitCode.REFUSED if refused else ExitCode.OK
 
@@ -132,10 +132,10 @@ async def verify(
     while True:
         moves, placement = await _moves(admin), await _placement(admin)
         states = {name: _progress(name, plan, moves, placement) for name in sorted(plan)}
-        if not (wait and "under way" in states.values()):
+        if not (wait and "in progress" in states.values()):
             break
         await SystemClock().sleep(_POLL_SECONDS)
-    if "under way" not in states.values():
+    if "in progress" not in states.values():
         topics = {name.topic for name in plan if name in placement.assignment}
         await clear_throttle(admin, placement.addresses, topics=topics)
     if as_json:
@@ -158,7 +158,7 @@ async def cancel(
     wanted = set(moves) if file is None else set(_read_plan(file))
     chosen = sorted(wanted & set(moves))
     if not chosen:
-        terminal.notice("Nothing is under way.")
+        terminal.notice("No moves are in progress.")
         return ExitCode.OK
     refused = await _alter(admin, dict.fromkeys(chosen), can_change_factor=True)
     placement = await _placement(admin)
@@ -178,7 +178,7 @@ async def list_moves(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) 
             table.add_row(str(name), *(", ".join(map(str, ids)) or NOTHING for ids in move))
         terminal.stdout.print(table)
     else:
-        terminal.notice("Nothing is under way.")
+        terminal.notice("No moves are in progress.")
 
 
 def _progress(
@@ -188,13 +188,13 @@ def _progress(
     placement: Placement,
 ) -> str:
     if name in moves:
-        return "under way"
+        return "in progress"
     replicas = placement.assignment.get(name)
     if replicas is None:
         return "there is no such partition"
     if replicas == plan[name]:
         return "done"
-    return f"not started, or taken back: it is on {', '.join(map(str, replicas))}"
+    return f"not started, or cancelled: it is on {', '.join(map(str, replicas))}"
 
 
 def _report(
@@ -287,7 +287,7 @@ def _read_plan(file: Path) -> Assignment:
         raise unreadable(file, error, remedy=remedy) from None
     except ValueError as error:
         raise CommandError(
-            f"{file} is no plan: {error}.",
+            f"{file} is not a plan: {error}.",
             "`ottla reassign generate` writes one.",
             exit_code=ExitCode.USAGE,
         ) from None

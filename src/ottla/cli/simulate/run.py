@@ -108,7 +108,7 @@ def _style(event: Event) -> str:
 
 def _no_fault(text: str) -> CommandError:
     return CommandError(
-        f"{text!r} is no fault.",
+        f"{text!r} is not a fault.",
         f"Write AT:NAME[:SECONDS[:NODE]] with a node from 1 to {_NODES}, such as 3:kill:4:1.",
         exit_code=ExitCode.USAGE,
     )

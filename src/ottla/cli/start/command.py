@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-_HELP = """Run one node until it is told to stop (Ctrl-C, SIGTERM).
+_HELP = """Run one node until it is stopped (Ctrl-C, SIGTERM).
 
-An empty data directory becomes that of a new cluster. Any Kafka client can connect as soon as the
-line that begins with "Ready" is printed.
+With an empty data directory, the node starts a new cluster. Any Kafka client can connect as soon as
+the line that begins with "Ready" is printed.
 
 \b
     ottla start --data-dir ./data
@@ -22,23 +22,25 @@ line that begins with "Ready" is printed.
 
 def start(
     data_dir: Annotated[
-        Path | None, typer.Option(help="Where the logs are kept; made if it is missing.")
+        Path | None, typer.Option(help="Directory of the logs; created if it does not exist.")
     ] = None,
     listen: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Default 127.0.0.1:9092; port 0: any.")
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Default 127.0.0.1:9092; port 0: any free port."),
     ] = None,
     advertise: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="What clients are told to connect to."),
+        typer.Option(metavar="HOST:PORT", help="Address that the node advertises to clients."),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="Kafka's server.properties; options go before it.")
+        Path | None,
+        typer.Option(help="Kafka's server.properties; command-line options override the file."),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any of Kafka's broker configs."),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log debug messages.")] = False,
 ) -> None:
     # The collector would walk what is imported again and again. The node turns it on to serve.
     gc.disable()

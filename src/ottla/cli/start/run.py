@@ -140,7 +140,7 @@ def _configure(
     if listen is None and "listeners" not in properties:
         listen = DEFAULT_LISTEN
     if data_dir is None and not properties.keys() & {"log.dirs", "log.dir"}:
-        raise ValueError("no data directory; say where with --data-dir or log.dirs")
+        raise ValueError("no data directory; set it with --data-dir or log.dirs")
     if advertise is not None:
         properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
     node_config = NodeConfig.of(
@@ -219,7 +219,7 @@ def _failure_text(failure: BaseException) -> str:
     text = str(failure) or type(failure).__name__
     if isinstance(failure, DirectoryFailedError):
         return text
-    return f"its metadata has failed ({text}); mend that and start it anew"
+    return f"its metadata log has failed ({text}); fix the cause and restart the node"
 
 
 async def _start(node: Node, stopping: asyncio.Event, deadline: _Deadline) -> bool:
@@ -273,7 +273,10 @@ def _explained(error: Exception, config: NodeConfig) -> str:
     if isinstance(error, OSError):
         if error.errno == errno.EADDRINUSE:
             ports = ", ".join(str(listener.port) for listener in config.listeners.broker)
-            return f"port {ports} is taken; stop what listens there, or choose another --listen"
+            return (
+                f"port {ports} is in use; stop the process that listens on it, or choose "
+                "another --listen"
+            )
         if isinstance(error, BlockingIOError):
             return f"another node is using this data directory ({error.filename})"
         if error.errno == errno.EMFILE:

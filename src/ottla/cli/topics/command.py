@@ -58,12 +58,13 @@ def create(
             "--config",
             "-c",
             metavar="NAME=VALUE",
-            help="A config of the topics, such as [cyan]cleanup.policy=compact[/]; any number.",
+            help="A config of the topics, such as [cyan]cleanup.policy=compact[/]; can be "
+            "repeated.",
             show_default=False,
         ),
     ] = None,
     if_not_exists: Annotated[
-        bool, typer.Option("--if-not-exists", help="A topic that exists already is fine.")
+        bool, typer.Option("--if-not-exists", help="Do not fail if a topic exists already.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -92,7 +93,7 @@ def create(
 def list_(
     options: ClusterOptions,
     internal: Annotated[
-        bool, typer.Option("--internal", help="Kafka's own topics, too: those that begin with __.")
+        bool, typer.Option("--internal", help="Include internal topics: those that begin with __.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -127,7 +128,7 @@ def delete(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete topics with all that is in them. There is no way back."""
+    """Delete topics with all their records. This cannot be undone."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_client import connect
         from ottla.cli.display.confirmation import confirm
@@ -164,14 +165,14 @@ def delete_records(
             "-p",
             min=0,
             metavar="N",
-            help="Only of this partition; any number of them.",
+            help="Only records of this partition; can be repeated.",
             show_default=False,
         ),
     ] = None,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete the oldest records of a topic. There is no way back.
+    """Delete the oldest records of a topic. This cannot be undone.
 
     [bold]Example[/]  ottla topics delete-records orders --before 7d
     """
@@ -202,15 +203,16 @@ def grow(
             "-p",
             min=1,
             metavar="N",
-            help="How many partitions the topic shall have in all.",
+            help="New number of partitions in total.",
             show_default=False,
         ),
     ],
     as_json: Json = False,
 ) -> None:
-    """Give a topic more partitions. It never gets fewer.
+    """Increase the number of partitions of a topic. It cannot be decreased.
 
-    From then on keys may go to other partitions than before; what is there stays where it is.
+    Afterwards, records with a key may go to another partition than before; existing records are not
+    moved.
     """
     with client_command() as terminal:
         from ottla.cli.connection.cluster_client import connect

@@ -81,7 +81,7 @@ def _require_within(topic: str, offset: int, latest: Mapping[int, int]) -> None:
     for partition, end in latest.items():
         if offset > end:
             raise CommandError(
-                f"{topic}-{partition} ends before offset {end}: there is no offset {offset}.",
+                f"{topic}-{partition} has no offset {offset}: its latest offset is {end}.",
                 "Name the partitions with --partition, or delete everything with --before end.",
                 exit_code=ExitCode.USAGE,
             )

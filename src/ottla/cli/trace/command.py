@@ -20,7 +20,11 @@ are those of a traced run, which is several times slower than an untraced one.
 def trace(
     size: Annotated[int, typer.Option(min=0, max=1_000_000, help="Bytes in the message.")] = 100,
     sync: Annotated[
-        bool, typer.Option("--sync", help="With flush.messages=1: on the device before the answer.")
+        bool,
+        typer.Option(
+            "--sync",
+            help="Set flush.messages=1: sync the message to the device before the response.",
+        ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per step.")] = False,
 ) -> None:

@@ -67,7 +67,7 @@ STEPS: dict[Callable[..., Any], Step] = {
     requests.encode_request: Step("encode the request", lambda a: type(a["request"]).__name__),
     SystemConnection.write: Step("send", _size, is_io=True),
     SystemConnection.send_file: Step(
-        "send a stretch of the log file (sendfile)",
+        "send a byte range of the log file (sendfile)",
         lambda a: f"at {a['position']:,}, {count(a['length'], 'byte')}",
         is_io=True,
     ),
@@ -95,13 +95,13 @@ STEPS: dict[Callable[..., Any], Step] = {
     SystemDisk.sync_directory: Step("sync the directory", is_io=True),
     group_commit.GroupCommit.when_durable: Step("wait for the next sync (group commit)"),
     requests.encode_whole_response: Step(
-        "encode the answer", lambda a: type(a["response"]).__name__
+        "encode the response", lambda a: type(a["response"]).__name__
     ),
     requests.encode_response_into: Step(
-        "encode the answer, with stretches of files", lambda a: type(a["response"]).__name__
+        "encode the response, with byte ranges of files", lambda a: type(a["response"]).__name__
     ),
-    broker_connection.ClientConnection.buffer_filled: Step("take requests from what came"),
-    requests.decode_response: Step("decode the answer"),
+    broker_connection.ClientConnection.buffer_filled: Step("read requests from the received bytes"),
+    requests.decode_response: Step("decode the response"),
 }
 
 
@@ -129,7 +129,9 @@ class _Exchange:
 
     def closed(self, error: Exception | None) -> None:
         if not self.answered.done():
-            self.answered.set_exception(error or ConnectionResetError("the node hung up"))
+            self.answered.set_exception(
+                error or ConnectionResetError("the node closed the connection")
+            )
 
 
 def run_trace(*, size: int, sync: bool, as_json: bool) -> None:

@@ -42,11 +42,14 @@ async def run_abort(
     transactions = await TransactionAdmin.open(admin)
     if transactional_id is not None and topic is None:
         await _fence(transactions, transactional_id)
-        terminal.notice(f"{transactional_id} has no transaction any more; its producer is fenced.")
+        terminal.notice(
+            f"Aborted the transaction of {transactional_id}, if one was open; its producer is "
+            "fenced."
+        )
         return
     if transactional_id is not None or topic is None or partition is None or start_offset is None:
         raise CommandError(
-            "Which transaction? Give its ID, or --topic, --partition and --start-offset.",
+            "Name the transaction by its ID, or by --topic, --partition and --start-offset.",
             exit_code=ExitCode.USAGE,
         )
     name = TopicPartition(topic, partition)
@@ -88,7 +91,9 @@ async def _open_at(
     starts = ", ".join(str(each.start_offset) for each in found)
     raise CommandError(
         f"No transaction of {name.topic}-{name.partition} begins at offset {start_offset}.",
-        f"There are open ones at {starts}." if found else "No transaction is open there.",
+        f"Open transactions begin at {starts}."
+        if found
+        else "No transaction is open in this partition.",
     )
 
 

@@ -62,7 +62,7 @@ class TransactionAdmin:
             return await self._admin.send_to_node(self._addresses[node_id], request)
         except ChannelError as error:
             raise CommandError(
-                f"Node {node_id} gave no answer: {error}.", exit_code=ExitCode.UNREACHABLE
+                f"Node {node_id} did not answer: {error}.", exit_code=ExitCode.UNREACHABLE
             ) from None
 
     async def list_transactions(
@@ -88,7 +88,7 @@ class TransactionAdmin:
                 unknown = ", ".join(response.unknown_state_filters)
                 raise CommandError(
                     f"There is no state {unknown}.",
-                    "There are Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit and "
+                    "States are Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit and "
                     "CompleteAbort.",
                     exit_code=ExitCode.USAGE,
                 )
@@ -119,7 +119,7 @@ class TransactionAdmin:
         if found.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
             raise CommandError(
                 f"There is no transactional id {transactional_id}.",
-                "`ottla transactions list` shows which there are.",
+                "`ottla transactions list` shows those that exist.",
             )
         if found.error_code:
             raise refusal(f"describe {transactional_id}", found.error_code, None)

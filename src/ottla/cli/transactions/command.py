@@ -16,7 +16,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Show transactions, and end those that nobody ends.",
+    help="Show transactions, and abort hanging ones.",
     epilog=EXIT_CODES,
 )
 
@@ -44,7 +44,7 @@ def list_transactions(
         typer.Option(
             "--longer-than",
             metavar="AGE",
-            help="Only those that are open for longer, such as 90s or 15m.",
+            help="Only transactions that have been open for longer than this, such as 90s or 15m.",
             show_default=False,
         ),
     ] = None,
@@ -53,7 +53,7 @@ def list_transactions(
         typer.Option(
             "--id",
             metavar="REGEX",
-            help="Only ids that match this as a whole.",
+            help="Only ids that this regular expression matches as a whole.",
             show_default=False,
         ),
     ] = None,
@@ -84,7 +84,7 @@ def describe(
     transactional_id: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Show a transactional id: its producer, its transaction and the partitions of that."""
+    """Show a transactional id: its producer, its transaction and the transaction's partitions."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.transactions.run import show_description
@@ -105,16 +105,15 @@ def find_hanging(
         typer.Option(
             "--older-than",
             metavar="AGE",
-            help="Only transactions without a record for this long. At least the longest timeout "
-            "that the cluster allows (transaction.max.timeout.ms).",
+            help="Only transactions whose last record is older than this. Use at least the "
+            "longest timeout that the cluster allows (transaction.max.timeout.ms).",
         ),
     ] = "15m",
     as_json: Json = False,
 ) -> None:
-    """Find transactions that are open in a partition, but not for any coordinator.
+    """Find hanging transactions: open in a partition, but unknown to every coordinator.
 
-    Consumers that read only what is committed get no further there. End one with
-    `ottla transactions abort`.
+    They block consumers with read_committed. Abort one with `ottla transactions abort`.
     """
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
@@ -150,7 +149,8 @@ def abort(
         ),
     ] = None,
 ) -> None:
-    """Abort the transaction of an id, whose producer is fenced, or a hanging one in a partition.
+    """Abort the transaction of an id and fence its producer, or abort a hanging transaction in a
+    partition.
 
     [bold]Examples[/]  ottla transactions abort billing
     ottla transactions abort --topic orders --partition 3 --start-offset 4711

@@ -96,7 +96,7 @@ async def show_hanging(
         )
     terminal.stdout.print(table)
     if found:
-        terminal.notice("`ottla transactions abort --topic ... --start-offset ...` ends one.")
+        terminal.notice("`ottla transactions abort --topic ... --start-offset ...` aborts one.")
 
 
 def _age_ms(text: str) -> int:

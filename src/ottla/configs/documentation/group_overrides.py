@@ -26,7 +26,7 @@ GROUP_TEXTS: Final[Mapping[str, str]] = {
         "by_duration: and an ISO 8601 duration before now."
     ),
     "share.delivery.count.limit": (
-        "How often a record is delivered to a share group before it is given up."
+        "Number of times that a record is delivered to a share group before it is archived."
     ),
     "share.heartbeat.interval.ms": (
         "How often the members of a share group send a heartbeat, in milliseconds."

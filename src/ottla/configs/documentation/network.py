@@ -13,23 +13,23 @@ NETWORK_TEXTS: Final[Mapping[str, str]] = {
     ),
     "background.threads": "Number of threads for background work such as deleting files.",
     "connection.failed.authentication.delay.ms": (
-        "How long the broker delays the answer to a failed SASL authentication, in milliseconds."
+        "How long the broker delays the response to a failed SASL authentication, in milliseconds."
     ),
     "connections.max.idle.ms": (
-        "The broker closes a connection that was idle for so long, in milliseconds; a negative "
-        "value keeps idle connections open."
+        "Idle time after which the broker closes a connection, in milliseconds; a negative value "
+        "keeps idle connections open."
     ),
     "early.start.listeners": (
         "Listeners that accept connections before the node has finished starting. The names are "
         "checked against listeners."
     ),
     "fetch.max.bytes": (
-        "Largest answer to a consumer's fetch request, in bytes. A single batch that is larger "
+        "Largest response to a consumer's fetch request, in bytes. A single batch that is larger "
         "is returned nevertheless, so that the consumer can make progress."
     ),
     "inter.broker.listener.name": (
-        "Listener through which brokers connect to each other. The default is the listener that "
-        "is named like security.inter.broker.protocol."
+        "Listener through which brokers connect to each other. The default is the listener whose "
+        "name is the value of security.inter.broker.protocol."
     ),
     "listener.security.protocol.map": (
         "Security protocol of each listener name, as NAME:PROTOCOL, separated by commas. The "
@@ -56,8 +56,8 @@ NETWORK_TEXTS: Final[Mapping[str, str]] = {
         "session, a client sends all of its partitions with each fetch."
     ),
     "max.request.partition.size.limit": (
-        "Largest number of partitions in one answer to DescribeTopicPartitions. A client that "
-        "asks for more continues from a cursor."
+        "Largest number of partitions in one response to DescribeTopicPartitions. A client that "
+        "requests more continues from a cursor."
     ),
     "num.io.threads": (
         "Number of threads that handle requests. Ottla handles requests in one thread and "

@@ -15,8 +15,8 @@ QUORUM_TEXTS: Final[Mapping[str, str]] = {
         "can fetch from a replica in their own rack."
     ),
     "broker.session.timeout.ms": (
-        "The controller fences a broker from which it received no heartbeat for so long, in "
-        "milliseconds: other replicas become leaders."
+        "Time without a heartbeat after which the controller fences a broker, in milliseconds: "
+        "other replicas become leaders."
     ),
     "controlled.shutdown.enable": (
         "Whether a broker moves its leaderships to other brokers before it stops. Ottla always "
@@ -59,11 +59,11 @@ QUORUM_TEXTS: Final[Mapping[str, str]] = {
         "at once, in bytes."
     ),
     "controller.quorum.fetch.timeout.ms": (
-        "A voter that cannot fetch from the leader for so long starts an election, and a leader "
-        "from which a majority does not fetch for so long resigns, in milliseconds."
+        "Time after which a voter that cannot fetch from the leader starts an election, and a "
+        "leader from which no majority fetches resigns, in milliseconds."
     ),
     "controller.quorum.request.timeout.ms": (
-        "How long a node waits for the answer of a controller, in milliseconds."
+        "How long a node waits for the response of a controller, in milliseconds."
     ),
     "controller.quorum.retry.backoff.ms": (
         "How long a node waits before it repeats a request to a controller that failed, in "
@@ -97,7 +97,7 @@ QUORUM_TEXTS: Final[Mapping[str, str]] = {
     ),
     "metadata.log.max.snapshot.interval.ms": (
         "Longest time between two metadata snapshots if there are new records, in milliseconds; "
-        "0 is no limit. Ottla goes by the amount of records only."
+        "0 is no limit. Ottla considers only the amount of records."
     ),
     "metadata.log.segment.bytes": (
         "Size at which a segment of the metadata log is rolled, in bytes."
@@ -123,8 +123,8 @@ QUORUM_TEXTS: Final[Mapping[str, str]] = {
         "never changes."
     ),
     "process.roles": (
-        "What the node is: broker stores and serves partitions, controller is a member of the "
-        "quorum that manages the cluster. A node can be both."
+        "Roles of the node: a broker stores and serves partitions, a controller is a member of "
+        "the quorum that manages the cluster. A node can have both."
     ),
     "server.max.startup.time.ms": (
         "How long Kafka waits for each step of its start before it gives up, in milliseconds. "

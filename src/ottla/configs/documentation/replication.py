@@ -49,11 +49,11 @@ REPLICATION_TEXTS: Final[Mapping[str, str]] = {
         "A larger batch is fetched nevertheless."
     ),
     "replica.fetch.min.bytes": (
-        "Number of bytes for which the leader waits before it answers the fetch of a follower. "
-        "replica.fetch.wait.max.ms limits the wait."
+        "Number of bytes for which the leader waits before it responds to the fetch of a "
+        "follower. replica.fetch.wait.max.ms limits the wait."
     ),
     "replica.fetch.response.max.bytes": (
-        "Largest answer to a follower's fetch, in bytes. A larger batch is fetched nevertheless."
+        "Largest response to a follower's fetch, in bytes. A larger batch is fetched nevertheless."
     ),
     "replica.fetch.wait.max.ms": (
         "Longest time that the leader waits for replica.fetch.min.bytes, in milliseconds. It "
@@ -64,8 +64,8 @@ REPLICATION_TEXTS: Final[Mapping[str, str]] = {
         "milliseconds. Ottla writes them together with the recovery points."
     ),
     "replica.lag.time.max.ms": (
-        "A follower that has not caught up with the leader for so long leaves the in-sync "
-        "replicas, in milliseconds."
+        "Time after which a follower that has not caught up with the leader is removed from the "
+        "in-sync replicas, in milliseconds."
     ),
     "replica.selector.class": (
         "Java class that chooses the replica from which a consumer fetches. Ottla knows "
@@ -77,7 +77,7 @@ REPLICATION_TEXTS: Final[Mapping[str, str]] = {
         "the size to the operating system."
     ),
     "replica.socket.timeout.ms": (
-        "How long a follower waits for the answer to a fetch before it closes the connection, "
+        "How long a follower waits for the response to a fetch before it closes the connection, "
         "in milliseconds. It must not be less than replica.fetch.wait.max.ms."
     ),
     "unclean.leader.election.enable": (

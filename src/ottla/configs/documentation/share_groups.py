@@ -11,7 +11,7 @@ SHARE_GROUPS_TEXTS: Final[Mapping[str, str]] = {
     ),
     "group.share.assignors": "Assignors of share groups.",
     "group.share.delivery.count.limit": (
-        "How often a record is delivered to a share group before it is given up."
+        "Number of times that a record is delivered to a share group before it is archived."
     ),
     "group.share.heartbeat.interval.ms": (
         "How often the members of share groups send a heartbeat, in milliseconds."

@@ -85,8 +85,8 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "earlier ones are rejected. Not used with message.timestamp.type=LogAppendTime."
     ),
     "message.timestamp.type": (
-        "Which time a record carries: CreateTime is the producer's, LogAppendTime that at which "
-        "the broker appended it."
+        "Timestamp of a record: CreateTime is the producer's time, LogAppendTime the time at "
+        "which the broker appended the record."
     ),
     "min.cleanable.dirty.ratio": (
         "Part of a log that must be uncompacted before the log is compacted again, from 0 to 1. "
@@ -97,8 +97,8 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "topics."
     ),
     "min.insync.replicas": (
-        "Number of in-sync replicas, the leader included, that a write with acks=all needs. "
-        "With fewer, the broker answers NOT_ENOUGH_REPLICAS."
+        "Number of in-sync replicas, the leader included, that a write with acks=all needs. With "
+        "fewer, the broker responds with NOT_ENOUGH_REPLICAS."
     ),
     "ottla.record.validation": (
         "What the leader checks in an uncompressed or compressed batch before it appends it: "
@@ -107,7 +107,7 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
     ),
     "preallocate": "Whether the disk space of a segment is reserved when the segment is created.",
     "remote.log.copy.disable": (
-        "Whether segments are no longer copied to remote storage, so that what is there can "
+        "Whether segments are no longer copied to remote storage, so that the data there can "
         "only be read. Needs remote.storage.enable=true."
     ),
     "remote.log.delete.on.disable": (

@@ -8,7 +8,8 @@ from typing import Final
 TRANSACTIONS_TEXTS: Final[Mapping[str, str]] = {
     "add.partitions.to.txn.retry.backoff.max.ms": (
         "How long the broker waits in total for the end of the previous transaction before it "
-        "answers CONCURRENT_TRANSACTIONS to a producer that adds partitions, in milliseconds."
+        "responds with CONCURRENT_TRANSACTIONS to a producer that adds partitions, in "
+        "milliseconds."
     ),
     "add.partitions.to.txn.retry.backoff.ms": (
         "How long the broker waits before it tries again to add partitions while the previous "
@@ -27,7 +28,7 @@ TRANSACTIONS_TEXTS: Final[Mapping[str, str]] = {
     ),
     "transaction.max.timeout.ms": (
         "Longest transaction timeout that a producer may request, in milliseconds. An open "
-        "transaction holds up consumers with read_committed."
+        "transaction blocks consumers with read_committed."
     ),
     "transaction.partition.verification.enable": (
         "Whether the leader of a partition asks the transaction coordinator if a transaction is "

@@ -1,8 +1,9 @@
 """IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, groups, brokers and the
 cluster.
 
-Per resource: INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION, BROKER_ID_NOT_REGISTERED,
-UNSUPPORTED_VERSION for an unknown resource type.
+Per resource: TOPIC_, GROUP_ and CLUSTER_AUTHORIZATION_FAILED, INVALID_CONFIG, INVALID_REQUEST,
+UNKNOWN_TOPIC_OR_PARTITION, BROKER_ID_NOT_REGISTERED, UNSUPPORTED_VERSION for an unknown resource
+type.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from ottla.configs import (
 )
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.config_records import config_records
+from ottla.controller.operations.config_rights import require_config_right
 from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.topic_names import check_name
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation
 from ottla.wire.messages import alter_configs as whole
 from ottla.wire.messages import incremental_alter_configs as incremental
 from ottla.wire.schema import Message
@@ -118,6 +121,7 @@ def _alter(
                     ErrorCode.UNSUPPORTED_VERSION, f"Unknown resource type {each.resource_type}."
                 )
             resource = ConfigResource(resource_type, each.resource_name)
+            require_config_right(context.rights, AclOperation.ALTER_CONFIGS, resource)
             current = image.configs_of(resource)
             changes = changes_of(each)(resource, current)
             _check(image, resource, apply_changes(current, changes), context)

@@ -120,7 +120,7 @@ def _check_isr(
     partition: PartitionRegistration, isr: tuple[int, ...], leader_recovery_state: int
 ) -> None:
     if len(set(isr)) < len(isr) or not set(isr).issubset(partition.replicas):
-        raise _invalid(f"The ISR {isr} is not made of the replicas {partition.replicas}.")
+        raise _invalid(f"The ISR {isr} is not a subset of the replicas {partition.replicas}.")
     if partition.leader not in isr:
         raise _invalid(f"The ISR {isr} does not include the leader.")
     if leader_recovery_state not in (RECOVERED, RECOVERING):
@@ -141,7 +141,7 @@ def _check_eligible(image: MetadataImage, state: BrokerState) -> None:
     elif broker.fenced:
         reason = "fenced"
     elif state.broker_epoch not in (_ANY_EPOCH, broker.epoch):
-        reason = f"of broker epoch {broker.epoch}, not {state.broker_epoch}"
+        reason = f"registered with broker epoch {broker.epoch}, not {state.broker_epoch}"
     else:
         return
     raise KafkaError(ErrorCode.INELIGIBLE_REPLICA, f"Replica {state.broker_id} is {reason}.")

@@ -5,7 +5,8 @@
 
 A reassignment that only removes or reorders replicas completes at once. Per partition:
 UNKNOWN_TOPIC_OR_PARTITION, INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS, and
-INVALID_REPLICATION_FACTOR if the request does not allow changing it (KIP-860).
+INVALID_REPLICATION_FACTOR if the request does not allow changing it (KIP-860). For the request and
+all its partitions CLUSTER_AUTHORIZATION_FAILED.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ottla.controller.operations.leadership import PartitionChanges
 from ottla.controller.operations.new_partitions import check_assignment, default_directory
 from ottla.metadata import MetadataImage, PartitionRegistration, TopicImage
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -28,6 +30,10 @@ from ottla.wire.schema import Message
 def alter_partition_reassignments(
     image: MetadataImage, request: AlterPartitionReassignmentsRequest, context: Context
 ) -> OperationOutcome[AlterPartitionReassignmentsResponse]:
+    try:
+        context.rights.require(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
+    except KafkaError as error:
+        return OperationOutcome([], _refuse(request, error))
     changes = PartitionChanges(image, context)
     can_change_factor = request.allow_replication_factor_change
     records: list[Message] = []
@@ -52,6 +58,30 @@ def alter_partition_reassignments(
         allow_replication_factor_change=can_change_factor, error_message=None, responses=responses
     )
     return OperationOutcome(records, response)
+
+
+def _refuse(
+    request: AlterPartitionReassignmentsRequest, error: KafkaError
+) -> AlterPartitionReassignmentsResponse:
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_code=error.code,
+        error_message=error.message,
+        responses=[
+            ReassignableTopicResponse(
+                name=asked.name,
+                partitions=[
+                    ReassignablePartitionResponse(
+                        partition_index=partition.partition_index,
+                        error_code=error.code,
+                        error_message=error.message,
+                    )
+                    for partition in asked.partitions
+                ],
+            )
+            for asked in request.topics
+        ],
+    )
 
 
 def _target(

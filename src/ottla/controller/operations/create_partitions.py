@@ -1,9 +1,9 @@
 """CreatePartitions, versions 0 to 3.
 
-Per topic: UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT,
-INVALID_REPLICATION_FACTOR, INVALID_REQUEST for a duplicate topic, INVALID_TOPIC_EXCEPTION for a
-topic with coordinator state; POLICY_VIOLATION for a topic with which the request would exceed the
-partition limit per request.
+Per topic: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS,
+INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR, INVALID_REQUEST for a duplicate topic,
+INVALID_TOPIC_EXCEPTION for a topic with coordinator state; POLICY_VIOLATION for a topic with which
+the request would exceed the partition limit per request.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ottla.controller.operations.coordinator_topics import check_growable
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
 from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -35,6 +36,7 @@ def create_partitions(
         try:
             if requested[topic.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            context.rights.require(AclOperation.ALTER, ResourceType.TOPIC, topic.name)
             grown = _grow(image, topic, new)
             check_partition_count(len(records) + len(grown))
             records += grown

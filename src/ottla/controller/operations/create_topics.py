@@ -1,13 +1,16 @@
 """CreateTopics, versions 2 to 7.
 
-Per topic: INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS,
-INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG, INVALID_REQUEST; for all
-topics POLICY_VIOLATION, if the request exceeds the partition limit per request.
+Per topic: TOPIC_AUTHORIZATION_FAILED, INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS,
+INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG,
+INVALID_REQUEST; for all topics POLICY_VIOLATION, if the request exceeds the partition limit per
+request. A client that may create a topic but not describe its configs gets neither the configs nor
+the numbers of partitions and replicas, and TOPIC_AUTHORIZATION_FAILED as the configs' error.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from ottla.configs import (
     ConfigResource,
@@ -22,6 +25,9 @@ from ottla.controller.operations.new_partitions import NewPartitions, check_part
 from ottla.controller.operations.topic_names import check_new_name
 from ottla.metadata import MetadataImage, PartitionRegistration
 from ottla.model import ErrorCode, KafkaError
+from ottla.model.internal_topics import CLUSTER_METADATA
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Rights
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicResult,
@@ -32,33 +38,61 @@ from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.topics import TopicRecord
 
 _DEFAULT = -1
+_UNKNOWN = -1
 
 
 def create_topics(
     image: MetadataImage, request: CreateTopicsRequest, context: Context
 ) -> OperationOutcome[CreateTopicsResponse]:
     requested = Counter(topic.name for topic in request.topics)
+    refused = _refused(requested, context.rights)
+    refusals = [_refusal(name, error) for name, error in refused.items()]
+    wanted = [topic for topic in request.topics if topic.name not in refused]
     records: list[Message] = []
     results = []
     try:
-        check_partition_count(sum(_partition_count(topic, context) for topic in request.topics))
+        check_partition_count(sum(_partition_count(topic, context) for topic in wanted))
     except KafkaError as error:
-        refused = [_refusal(name, error) for name in requested]
-        return OperationOutcome([], CreateTopicsResponse(topics=refused))
+        results = [_refusal(topic.name, error) for topic in wanted]
+        return OperationOutcome([], CreateTopicsResponse(topics=results + refusals))
     new = NewPartitions(image, context)
-    for topic in request.topics:
-        if requested[topic.name] > 1:
-            continue
+    for topic in wanted:
         try:
             result = _create_topic(image, topic, context, new, records)
         except KafkaError as error:
             result = _refusal(topic.name, error)
+        else:
+            _hide_configs(result, context.rights)
         results.append(result)
-    duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-    results += [_refusal(name, duplicate) for name, count in requested.items() if count > 1]
     return OperationOutcome(
-        [] if request.validate_only else records, CreateTopicsResponse(topics=results)
+        [] if request.validate_only else records, CreateTopicsResponse(topics=results + refusals)
     )
+
+
+def _refused(asked: Mapping[str, int], rights: Rights) -> dict[str, KafkaError]:
+    """The errors of topics that are named twice, or that the client may not create."""
+    refused = {
+        name: KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+        for name, count in asked.items()
+        if count > 1
+    }
+    if rights.allows(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return refused
+    for name in asked:
+        # No client can create the metadata topic, which is another error.
+        if name not in refused and name != CLUSTER_METADATA:
+            try:
+                rights.require(AclOperation.CREATE, ResourceType.TOPIC, name)
+            except KafkaError as error:
+                refused[name] = error
+    return refused
+
+
+def _hide_configs(result: CreatableTopicResult, rights: Rights) -> None:
+    if not rights.allows(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, result.name):
+        result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        result.num_partitions = result.replication_factor = _UNKNOWN
+        result.configs = None
 
 
 def _create_topic(

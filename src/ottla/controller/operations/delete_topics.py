@@ -1,8 +1,8 @@
 """DeleteTopics, versions 1 to 6: by name, or by topic id since version 6.
 
-Per topic: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST for a duplicate or for
-neither name nor id, INVALID_TOPIC_EXCEPTION for a topic with coordinator state,
-TOPIC_DELETION_DISABLED for all topics if `delete.topic.enable` is false.
+Per topic: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST
+for a duplicate or for neither name nor id, INVALID_TOPIC_EXCEPTION for a topic with coordinator
+state, TOPIC_DELETION_DISABLED for all topics if `delete.topic.enable` is false.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.coordinator_topics import check_deletable
 from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import ZERO_UUID, ErrorCode, KafkaError, Uuid
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.security.acls.rights import Rights
 from ottla.wire.messages.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
@@ -27,6 +29,7 @@ from ottla.wire.stored.cluster_metadata.topics import RemoveTopicRecord
 def delete_topics(
     image: MetadataImage, request: DeleteTopicsRequest, context: Context
 ) -> OperationOutcome[DeleteTopicsResponse]:
+    rights = context.rights
     requested = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
     counts = Counter(map(_key, requested))
     found: dict[Uuid, TopicImage] = {}
@@ -35,18 +38,21 @@ def delete_topics(
         try:
             if not context.node.delete_topic_enable:
                 raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
-            topic = _find(image, state, times=counts[_key(state)])
+            topic = _find(image, state, rights, times=counts[_key(state)])
+            if not _may(rights, AclOperation.DELETE, topic.name):
+                raise _unauthorized()
             if topic.id in found:
                 del found[topic.id]
                 raise _invalid("The provided topic name maps to an ID that was already supplied.")
             check_deletable(topic.name)
         except KafkaError as error:
-            responses.append(_refusal(state, error))
+            responses.append(_refusal(image, state, rights, error))
         else:
             found[topic.id] = topic
     records: list[Message] = [RemoveTopicRecord(topic_id=topic_id) for topic_id in found]
     responses += [
-        DeletableTopicResult(name=topic.name, topic_id=topic.id) for topic in found.values()
+        DeletableTopicResult(name=_shown_name(topic, rights), topic_id=topic.id)
+        for topic in found.values()
     ]
     return OperationOutcome(records, DeleteTopicsResponse(responses=responses))
 
@@ -62,7 +68,9 @@ def _once(states: list[DeleteTopicState]) -> Iterator[DeleteTopicState]:
     yield from sorted(distinct.values(), key=lambda state: state.name is not None)
 
 
-def _find(image: MetadataImage, state: DeleteTopicState, *, times: int) -> TopicImage:
+def _find(
+    image: MetadataImage, state: DeleteTopicState, rights: Rights, *, times: int
+) -> TopicImage:
     if state.name is None:
         if state.topic_id == ZERO_UUID:
             raise _invalid("Neither topic name nor id were specified.")
@@ -76,6 +84,8 @@ def _find(image: MetadataImage, state: DeleteTopicState, *, times: int) -> Topic
         raise _invalid("You may not specify both topic name and topic id.")
     if times > 1:
         raise _invalid("Duplicate topic name.")
+    if not _may(rights, AclOperation.DESCRIBE, state.name):
+        raise _unauthorized()
     topic = image.topics.by_name.get(state.name)
     if topic is None:
         raise KafkaError(
@@ -84,13 +94,34 @@ def _find(image: MetadataImage, state: DeleteTopicState, *, times: int) -> Topic
     return topic
 
 
+def _may(rights: Rights, operation: AclOperation, name: str) -> bool:
+    return rights.allows(AclOperation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME) or rights.allows(
+        operation, ResourceType.TOPIC, name
+    )
+
+
+def _shown_name(topic: TopicImage, rights: Rights) -> str | None:
+    """Clients learn the name of a topic id only if they may describe the topic."""
+    return topic.name if _may(rights, AclOperation.DESCRIBE, topic.name) else None
+
+
+def _unauthorized() -> KafkaError:
+    return KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed.")
+
+
 def _invalid(message: str) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
-def _refusal(state: DeleteTopicState, error: KafkaError) -> DeletableTopicResult:
+def _refusal(
+    image: MetadataImage, state: DeleteTopicState, rights: Rights, error: KafkaError
+) -> DeletableTopicResult:
+    name = state.name
+    topic = image.topics.by_id.get(state.topic_id) if name is None else None
+    if topic is not None and error.code is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+        name = _shown_name(topic, rights)
     return DeletableTopicResult(
-        name=state.name,
+        name=name,
         topic_id=state.topic_id,
         error_code=error.code,
         error_message=error.message,

@@ -4,7 +4,7 @@ partitions.
 Per partition: UNKNOWN_TOPIC_OR_PARTITION; ELECTION_NOT_NEEDED if it already has such a leader (such
 partitions are omitted if the request is for all partitions); PREFERRED_LEADER_NOT_AVAILABLE;
 ELIGIBLE_LEADERS_NOT_AVAILABLE. For the whole request INVALID_REQUEST if the election type is
-unknown.
+unknown, and CLUSTER_AUTHORIZATION_FAILED, which the named partitions have too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ottla.controller.operations.leadership import PartitionChanges
 from ottla.controller.operations.partition_change import ElectionRule
 from ottla.metadata import NO_LEADER, MetadataImage
 from ottla.model import ErrorCode, KafkaError
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.wire.messages.elect_leaders import (
     ElectLeadersRequest,
     ElectLeadersResponse,
@@ -34,6 +35,10 @@ class ElectionType(IntEnum):
 def elect_leaders(
     image: MetadataImage, request: ElectLeadersRequest, context: Context
 ) -> OperationOutcome[ElectLeadersResponse]:
+    try:
+        context.rights.require(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
+    except KafkaError as error:
+        return OperationOutcome([], _refuse(request, error))
     try:
         kind = ElectionType(request.election_type)
     except ValueError:
@@ -55,6 +60,24 @@ def elect_leaders(
             partition_results.append(result)
         results.append(ReplicaElectionResult(topic=name, partition_result=partition_results))
     return OperationOutcome(records, ElectLeadersResponse(replica_election_results=results))
+
+
+def _refuse(request: ElectLeadersRequest, error: KafkaError) -> ElectLeadersResponse:
+    return ElectLeadersResponse(
+        error_code=error.code,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=requested.topic,
+                partition_result=[
+                    PartitionResult(
+                        partition_id=index, error_code=error.code, error_message=error.message
+                    )
+                    for index in requested.partitions
+                ],
+            )
+            for requested in request.topic_partitions or ()
+        ],
+    )
 
 
 def _requested(

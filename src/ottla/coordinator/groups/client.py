@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+Describable: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
+
+
+def everything(topics: frozenset[str]) -> frozenset[str]:
+    return topics
 
 
 class Client(NamedTuple):
@@ -11,3 +18,5 @@ class Client(NamedTuple):
     host: str
     # The API version of the request.
     version: int
+    # Of these topics, the ones that the client may describe.
+    describable: Describable = everything

@@ -130,8 +130,8 @@ class Replay:
 
     def _leave_out(self, header: BatchHeader, error: ProtocolError) -> None:
         _log.error(
-            "%s: the batch of offsets %d to %d is left out. Its checksum is right and its records "
-            "cannot be read: %s",
+            "%s: skipping the batch of offsets %d to %d, whose checksum is correct but whose "
+            "records cannot be read: %s",
             self._name,
             header.base_offset,
             header.last_offset,
@@ -147,7 +147,7 @@ class Replay:
             if raw_value is not None:
                 value, _ = self._machine.record_types.decode_value(key, raw_value)
         except ProtocolError as error:
-            _log.warning("%s: the record at offset %d is left out: %s", self._name, offset, error)
+            _log.warning("%s: skipping the record at offset %d: %s", self._name, offset, error)
             return
         self._machine.replay(key, value, offset=offset, producer_id=producer_id)
 

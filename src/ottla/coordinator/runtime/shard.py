@@ -171,7 +171,7 @@ class Shard(Generic[M]):
         if self.state is ShardState.LOADING:
             raise KafkaError(
                 ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-                f"{self.name} is being read; ask again in a moment",
+                f"the coordinator of {self.name} is loading; try again in a moment",
             )
         if self.state is ShardState.CLOSED:
             raise KafkaError(
@@ -286,7 +286,9 @@ class Shard(Generic[M]):
         if outcome.response is None:
             return
         if code:
-            reply(refuse(KafkaError(code, f"what was written to {self.name} is not committed")))
+            reply(
+                refuse(KafkaError(code, f"the records appended to {self.name} were not committed"))
+            )
         else:
             reply(outcome.response)
 
@@ -295,4 +297,4 @@ def _no_reply(_response: Struct) -> None: ...
 
 
 def _never(error: KafkaError) -> Struct:
-    raise AssertionError("nobody waits for an answer") from error
+    raise AssertionError("no request waits for a response") from error

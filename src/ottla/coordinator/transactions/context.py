@@ -39,6 +39,6 @@ class TransactionContext:
         if taken is None:
             raise KafkaError(
                 ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-                "the controller has not sent the next producer ids yet; ask again in a moment",
+                "the controller has not sent the next producer ids yet; try again in a moment",
             )
         return taken

@@ -74,7 +74,8 @@ class TransactionCoordinator(TransactionReplay):
         if request.keep_prepared_txn:
             # As in Kafka 4.3, which has the field but does not support it yet.
             raise KafkaError(
-                ErrorCode.UNSUPPORTED_VERSION, "a prepared transaction cannot be kept yet"
+                ErrorCode.UNSUPPORTED_VERSION,
+                "keeping a prepared transaction (KIP-939) is not supported yet",
             )
         timeout_ms = self._resolved_timeout_ms(request)
         transaction = self.transactions.get(transactional_id)
@@ -103,7 +104,7 @@ class TransactionCoordinator(TransactionReplay):
             if not settings.two_phase_commit_enable:
                 raise KafkaError(
                     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-                    "transactions of outside coordinators need transaction.two.phase.commit.enable",
+                    "two-phase commit (KIP-939) needs transaction.two.phase.commit.enable=true",
                 )
             return NO_TIMEOUT_MS
         max_ms = settings.max_timeout_ms

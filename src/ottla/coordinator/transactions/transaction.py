@@ -78,7 +78,7 @@ class Transaction(NamedTuple):
         if self.state.is_prepared:
             raise KafkaError(
                 ErrorCode.CONCURRENT_TRANSACTIONS,
-                f"the last transaction of {self.transactional_id!r} is being completed",
+                f"the previous transaction of {self.transactional_id!r} is still being completed",
             )
 
 

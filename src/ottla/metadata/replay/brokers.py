@@ -86,5 +86,5 @@ def _put(image: MetadataImage, broker: BrokerRegistration, delta: MetadataDelta)
 def _switched(current: bool, change: int, name: str) -> bool:
     """1 sets it, -1 clears it, 0 leaves it unchanged."""
     if change not in (-1, 0, 1):
-        raise MetadataError(f"a broker's {name} changes by {change}; it is -1, 0 or 1")
+        raise MetadataError(f"a broker's {name} changes by {change}; it must be -1, 0 or 1")
     return current if change == 0 else change == 1

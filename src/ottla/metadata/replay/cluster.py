@@ -19,8 +19,8 @@ def apply_feature_level(
     supported = SUPPORTED_FEATURES[METADATA_VERSION]
     if record.name == METADATA_VERSION and record.feature_level not in supported:
         raise MetadataError(
-            f"the cluster has {METADATA_VERSION} {record.feature_level} and this version of Ottla "
-            f"supports {supported}; run the software that wrote it"
+            f"the cluster has {METADATA_VERSION} {record.feature_level} but this version of Ottla "
+            f"supports {supported}; run the version of Ottla or Kafka that wrote it"
         )
     delta.features_changed.setdefault(record.name, image.features.get(record.name))
     if record.feature_level == 0:

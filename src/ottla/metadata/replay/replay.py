@@ -29,7 +29,7 @@ def apply(image: MetadataImage, record: Message, delta: MetadataDelta) -> None:
     """
     function = APPLY.get(type(record))
     if function is None:
-        raise MetadataError(f"{type(record).__name__} changes no image")
+        raise MetadataError(f"no function applies {type(record).__name__} to the image")
     function(image, record, delta)
 
 
@@ -68,13 +68,13 @@ class MetadataReplay:
         waiting = self._waiting
         if isinstance(record, BeginTransactionRecord):
             if waiting is not None:
-                raise MetadataError("a transaction begins inside another")
+                raise MetadataError("a metadata transaction begins inside another one")
             self._waiting = []
             return
         if not isinstance(record, EndTransactionRecord | AbortTransactionRecord):
-            raise MetadataError(f"{type(record).__name__} changes no image")
+            raise MetadataError(f"no function applies {type(record).__name__} to the image")
         if waiting is None:
-            raise MetadataError("a transaction ends that never began")
+            raise MetadataError("a metadata transaction ends without having begun")
         self._waiting = None
         if isinstance(record, EndTransactionRecord):
             self.take(waiting, delta)

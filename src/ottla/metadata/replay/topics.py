@@ -61,7 +61,9 @@ def apply_partition_change(
     topic = _topic(image, record.topic_id)
     before = topic.partitions.get(record.partition_id)
     if before is None:
-        raise MetadataError(f"partition {topic.name}-{record.partition_id} changes without being")
+        raise MetadataError(
+            f"a record changes partition {topic.name}-{record.partition_id}, which does not exist"
+        )
     registration = before.changed_by(record, image.topics.shared_tuples)
     delta.note_partition(topic.id, record.partition_id, before)
     topic.partitions[record.partition_id] = registration
@@ -77,7 +79,9 @@ def apply_clearing_of_elr(
     if record.topic_name:
         named = image.topics.by_name.get(record.topic_name)
         if named is None:
-            raise MetadataError(f"there is no topic {record.topic_name} whose ELR is cleared")
+            raise MetadataError(
+                f"a record clears the ELR of topic {record.topic_name}, which does not exist"
+            )
         topics = [named]
     cleared = PartitionChangeRecord(eligible_leader_replicas=[], last_known_elr=[])
     for topic in topics:

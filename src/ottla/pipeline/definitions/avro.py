@@ -51,8 +51,8 @@ class Avro(Format):
         for field in record["fields"]:
             if field["name"] not in frame.columns and "default" not in field:
                 raise DefinitionError(
-                    f"Avro writes {record['name']}, which has the field {field['name']}, and the "
-                    f"rows have {', '.join(frame.columns)}"
+                    f"Avro writes {record['name']}, which has the field {field['name']}, but the "
+                    f"rows have only {', '.join(frame.columns)}"
                 )
         encode = by_column(encoding(record), BinaryType())
         return encode(f.struct(*frame.columns))

@@ -59,9 +59,9 @@ def read_record(value: bytes | None, record: Schema) -> tuple[dict[str, Any] | N
     # fastavro has no exception of its own for invalid bytes: it fails in many ways.
     except Exception as error:
         said = str(error) or type(error).__name__
-        return None, f"is no Avro record {record['name']}: {said}"
+        return None, f"is not an Avro record {record['name']}: {said}"
     if left := len(value) - stream.tell():
-        return None, f"is no Avro record {record['name']}: {left} bytes are left"
+        return None, f"is not an Avro record {record['name']}: {left} bytes are left"
     return fields, None
 
 

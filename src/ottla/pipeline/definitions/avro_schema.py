@@ -52,9 +52,9 @@ def parse_record(text: str) -> Schema:
     try:
         parsed = parse_schema(json.loads(text))
     except (ValueError, KeyError, SchemaParseException, UnknownType) as error:
-        raise DefinitionError(f"Avro has a schema that is none: {error!r}") from None
+        raise DefinitionError(f"Avro has an invalid schema: {error!r}") from None
     if not isinstance(parsed, dict) or parsed.get("type") != "record":
-        raise DefinitionError("Avro has a schema that is not that of a record")
+        raise DefinitionError("Avro has a schema that is not a record; wrap the type in a record")
     return parsed
 
 
@@ -80,7 +80,7 @@ def _type(schema: Any, named: Mapping[str, Any]) -> DataType:
     if kind == "record":
         fields = []
         # A field may refer by name to a type that an earlier field defines.
-        known = {**named, schema["name"]: {"type": f"{schema['name']} within itself"}}
+        known = {**named, schema["name"]: {"type": f"the recursive record {schema['name']}"}}
         for field in schema["fields"]:
             fields.append(StructField(field["name"], _type(field["type"], known)))
             known |= _names(field["type"])
@@ -100,7 +100,9 @@ def _simple(kind: str, schema: Schema) -> DataType:
         return types.DecimalType(schema["precision"], schema.get("scale", 0))
     name = _LOGICAL.get(logical or "") or (None if logical else _PRIMITIVES.get(kind))
     if name is None:
-        raise DefinitionError(f"Avro has a field of type {logical or kind}, and Spark has none")
+        raise DefinitionError(
+            f"Avro has a field of type {logical or kind}, which Spark does not support"
+        )
     found: DataType = getattr(types, f"{name}Type")()
     return found
 
@@ -109,7 +111,8 @@ def _the_other(union: list[Any]) -> Any:
     others = [each for each in union if each != "null"]
     if len(others) != 1:
         raise DefinitionError(
-            f"Avro has a union of {len(others)} types; one with null is what Spark can have"
+            f"Avro has a union of {len(others)} types besides null; Spark supports unions "
+            "of null and one type"
         )
     return others[0]
 

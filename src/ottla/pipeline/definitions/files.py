@@ -30,7 +30,7 @@ class Files(Source, Sink):
     def __post_init__(self) -> None:
         if self.format not in _FORMATS:
             raise DefinitionError(
-                f"Files has the format {self.format!r}; it is {', '.join(_FORMATS)}"
+                f"Files has the unknown format {self.format!r}; use one of {', '.join(_FORMATS)}"
             )
 
     @property
@@ -43,7 +43,7 @@ class Files(Source, Sink):
         if self.schema is not None:
             reader = reader.schema(self.schema)
         elif not self.is_static and self.format != "text":
-            raise DefinitionError(f"{self.place} are read with a schema; give one")
+            raise DefinitionError(f"{self.place} need a schema to be read; add schema=...")
         return reader.format(self.format).options(**self.options).load(self.path)
 
     def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:  # noqa: ARG002

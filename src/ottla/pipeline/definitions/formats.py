@@ -93,7 +93,7 @@ class Text(Format):
 
         text = f.struct(f.col("value").cast("string").alias("text"))
         good = f.expr("value IS NULL OR is_valid_utf8(CAST(value AS STRING))")
-        return frame.withColumns({"fields": text, "reason": f.when(~good, f.lit("is no UTF-8"))})
+        return frame.withColumns({"fields": text, "reason": f.when(~good, f.lit("is not UTF-8"))})
 
     def render(self, frame: DataFrame) -> Column:
         return _only(frame, "Text").cast("string").cast("binary")
@@ -124,7 +124,7 @@ def _schema(text: str, name: str) -> StructType:
         schema = StructType.fromDDL(text)
     except ParseException as error:
         reason = str(error).strip().partition("\n")[0]
-        raise DefinitionError(f"{name} has the schema {text!r}, which is none: {reason}") from None
+        raise DefinitionError(f"{name} has the invalid schema {text!r}: {reason}") from None
     assert isinstance(schema, StructType)
     return schema
 
@@ -143,7 +143,7 @@ def _judged(frame: DataFrame, schema: StructType, what: str) -> DataFrame:
     parsed = f.col("_parsed")
     broken = parsed.isNull() | parsed[_CORRUPT].isNotNull()
     reason = f.when(f.col("value").isNull(), f.lit("is null"))
-    reason = reason.when(broken, f.lit(f"is no {what}"))
+    reason = reason.when(broken, f.lit(f"is not {what}"))
     required = [each.name for each in schema if not each.nullable]
     reason = reduce(
         lambda so_far, name: so_far.when(parsed[name].isNull(), f.lit(f"has no {name}")),
@@ -157,6 +157,6 @@ def _judged(frame: DataFrame, schema: StructType, what: str) -> DataFrame:
 def _only(frame: DataFrame, name: str) -> Column:
     if len(frame.columns) != 1:
         raise DefinitionError(
-            f"{name} writes one column, and there are {', '.join(frame.columns)}; select one"
+            f"{name} writes one column, but the rows have {', '.join(frame.columns)}; select one"
         )
     return frame[frame.columns[0]]

@@ -47,7 +47,9 @@ class Jdbc(BatchSink):
 
     def write_batch(self, batch: DataFrame, turn: Turn) -> None:
         if missing := [each for each in self.key if each not in batch.columns]:
-            raise DefinitionError(f"{self.place} has the key {', '.join(missing)}; the rows do not")
+            raise DefinitionError(
+                f"{self.place} has the key columns {', '.join(missing)}, which the rows do not have"
+            )
         from pyspark.sql import functions as f
 
         staging = f"{self.table}_{turn.query}_staging"

@@ -75,11 +75,16 @@ class Registry:
     def _check_input(self, user: str, name: str) -> None:
         found = self.definitions.get(name)
         if isinstance(found, SinkDefinition):
-            raise DefinitionError(f"{user} takes {name}, which is a sink; take what {name} takes")
+            raise DefinitionError(
+                f"{user} takes {name}, which is a sink; take the input of {name} instead"
+            )
         if found is None:
             close = get_close_matches(name, self.definitions, n=1)
             hint = f"did you mean {close[0]}?" if close else "define it above"
-            raise DefinitionError(f"{user} takes {name}, and nothing of that name is above; {hint}")
+            raise DefinitionError(
+                f"{user} takes {name}, but no source or view with this name is defined above "
+                f"it; {hint}"
+            )
 
     @property
     def sinks(self) -> list[SinkDefinition]:
@@ -110,7 +115,7 @@ def source(connector: Source) -> Callable[[F], F]:
 
     def register(function: F) -> F:
         if len(_inputs(function)) != 1:
-            raise DefinitionError(f"the source {_name(function)} takes one argument, its rows")
+            raise DefinitionError(f"the source {_name(function)} must take one argument, its rows")
         _register(SourceDefinition(_name(function), function, connector))
         return function
 
@@ -133,7 +138,9 @@ def sink(connector: Sink, *, mode: str = "append", every: str | None = None) -> 
     def register(function: F) -> F:
         name = _name(function)
         if mode not in MODES:
-            raise DefinitionError(f"the sink {name} has mode {mode!r}; it is {', '.join(MODES)}")
+            raise DefinitionError(
+                f"the sink {name} has the unknown mode {mode!r}; use one of {', '.join(MODES)}"
+            )
         _register(SinkDefinition(name, function, _inputs(function), connector, mode, every))
         return function
 

@@ -87,7 +87,7 @@ class Topic(Source, Sink):
         frame = frame.drop(MESSAGE)
         if self.key is not None and self.key not in frame.columns:
             raise DefinitionError(
-                f"{self.place} has the key {self.key}, and the rows have {', '.join(frame.columns)}"
+                f"{self.place} has the key {self.key}, but the rows have {', '.join(frame.columns)}"
             )
         columns = [self.format.render(frame).alias("value")]
         if self.key is not None:

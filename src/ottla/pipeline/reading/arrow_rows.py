@@ -101,14 +101,14 @@ class ArrowRows:
         name = self._range.partition
         unreadable = (
             f"{name.topic}-{name.partition}: the batch of offsets {header.base_offset} to "
-            f"{header.last_offset} has a right checksum and records that cannot be read: {error}"
+            f"{header.last_offset} has a correct checksum, but its records cannot be read: {error}"
         )
         if self._fail_on_data_loss:
             raise UnreadableBatchError(
-                f"{unreadable}. A producer with a bug wrote it. failOnDataLoss=false leaves such "
-                "batches out"
+                f"{unreadable}. A producer with a bug wrote it. failOnDataLoss=false skips such "
+                "batches"
             ) from error
-        _log.warning("%s. It is left out, as failOnDataLoss is false", unreadable)
+        _log.warning("%s. Skipping it, because failOnDataLoss is false", unreadable)
 
     def _rows(self, records: RecordColumns, fetched: Fetched) -> Iterator[pa.RecordBatch]:
         arrays = [self._array(name, records, fetched) for name in self._schema.names]

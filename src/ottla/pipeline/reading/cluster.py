@@ -112,7 +112,7 @@ class SourceCluster:
             )
             node = self._leaders.get(partition)
         if node is None or node not in self._nodes:
-            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"nobody leads {_text(partition)}")
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"{_text(partition)} has no leader")
         return await self._link(self._nodes[node])
 
     async def coordinator(self, key: str, *, key_type: int) -> NodeLink:
@@ -146,7 +146,7 @@ class SourceCluster:
                 reason = error
             self._leaders.clear()
             if self.clock.monotonic() >= deadline:
-                raise ClusterError(f"no answer for {self.timeout_ms} ms: {reason}") from reason
+                raise ClusterError(f"no response for {self.timeout_ms} ms: {reason}") from reason
             await self.clock.sleep(wait)
             wait = min(wait * 2, _RETRY_SECONDS_MAX)
 

@@ -50,15 +50,17 @@ def choose(schema: StructType, *, include_headers: bool) -> tuple[SourceColumn, 
         if name not in known:
             hint = "; set includeHeaders to true" if name == _HEADERS else ""
             raise OptionError(
-                f"the schema has a column {name}, and records have {', '.join(known)}{hint}"
+                f"the schema has a column {name}, but records have only {', '.join(known)}{hint}"
             )
         if kind != known[name]:
             raise OptionError(
-                f"the schema has {name} as {kind}, and it is {known[name]}: "
-                "read it as that and cast it"
+                f"the schema has {name} as {kind}, but it is {known[name]}: declare it as that "
+                "and cast it"
             )
         if name in _OPTIONAL and not field.nullable:
-            raise OptionError(f"the schema has {name} as NOT NULL, and a record may be without one")
+            raise OptionError(
+                f"the schema has {name} as NOT NULL, but a record may have none: remove NOT NULL"
+            )
     return tuple(SourceColumn(field.name, field.nullable) for field in schema)
 
 

@@ -22,7 +22,9 @@ def named_options(options: Mapping[str, str], known: Sequence[str], *, of: str) 
         elif lower in spellings:
             named[spellings[lower]] = value
         else:
-            raise OptionError(f"{name} is no option of this {of}; it has {', '.join(known)}")
+            raise OptionError(
+                f"{name} is not an option of this {of}; options are {', '.join(known)}"
+            )
     return named
 
 
@@ -30,5 +32,5 @@ def one_of(given: Mapping[str, str], name: str, allowed: tuple[str, str]) -> str
     """The first allowed value is the default."""
     text = given.get(name, allowed[0]).strip().lower()
     if text not in allowed:
-        raise OptionError(f"{name} is {given[name]!r}; it is {' or '.join(allowed)}")
+        raise OptionError(f"{name} is {given[name]!r}; it must be {' or '.join(allowed)}")
     return text

@@ -80,6 +80,8 @@ class GroupOffsets:
         try:
             self._commit(offsets)
         except ClusterError as error:
-            _log.warning("the group shows an old lag of this query, which goes on: %s", error)
+            _log.warning(
+                "offset commit failed; the reported lag is stale, the query continues: %s", error
+            )
             return
         self._committed, self._committed_at = dict(offsets), now

@@ -115,7 +115,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
 def parse_bootstrap(text: str | None) -> tuple[Address, ...]:
     """Raises OptionError."""
     if not text:
-        raise OptionError("kafka.bootstrap.servers is missing; say where a node listens: HOST:PORT")
+        raise OptionError("kafka.bootstrap.servers is missing; set it to the HOST:PORT of a broker")
     addresses = []
     for each in text.split(","):
         host, colon, port = each.strip().rpartition(":")
@@ -131,7 +131,7 @@ def _subscription(given: Mapping[str, str]) -> Subscription:
     ways = [name for name in ("assign", "subscribe", "subscribePattern") if name in given]
     if len(ways) != 1:
         raise OptionError(
-            "one of subscribe, subscribePattern and assign says what is read; "
+            "set exactly one of subscribe, subscribePattern and assign; "
             + (f"given are {' and '.join(ways)}" if ways else "none is given")
         )
     text = given[ways[0]].strip()
@@ -145,7 +145,7 @@ def _subscription(given: Mapping[str, str]) -> Subscription:
             re.compile(text)
         except re.error as error:
             raise OptionError(
-                f"subscribePattern {text!r} is no regular expression: {error}"
+                f"subscribePattern {text!r} is not a valid regular expression: {error}"
             ) from None
         return Subscription(pattern=text)
     return Subscription(assigned=_assigned(text))
@@ -171,5 +171,5 @@ def _count(given: Mapping[str, str], name: str) -> int | None:
     if text is None:
         return None
     if not text.strip().isdigit() or int(text) < 1:
-        raise OptionError(f"{name} is {text!r}; it is a number above zero")
+        raise OptionError(f"{name} is {text!r}; it must be a number above zero")
     return int(text)

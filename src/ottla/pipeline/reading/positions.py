@@ -58,7 +58,9 @@ def parse_position(options: Mapping[str, str], which: str, *, default: int) -> P
     word = {"earliest": EARLIEST, "latest": LATEST}.get(text.strip().lower())
     position = Position(word) if word is not None else Position(each=parse_offsets(name, text))
     if refused is not None and refused in (position.everywhere, *position.each.values()):
-        raise OptionError(f"{name} cannot be the earliest offset: nothing lies before it")
+        raise OptionError(
+            f"{name} cannot be the earliest offset, because there are no records before it"
+        )
     return position
 
 
@@ -82,5 +84,5 @@ def _timestamp(name: str, text: str) -> int:
     except ValueError:
         found = -1
     if found < 0:
-        raise OptionError(f"{name} is {text!r}; it is the milliseconds since 1970, as a number")
+        raise OptionError(f"{name} is {text!r}; it must be a number, the milliseconds since 1970")
     return found

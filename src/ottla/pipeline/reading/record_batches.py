@@ -75,12 +75,13 @@ class RangeReader:
                     return _committed(data, batches, start)
             except ProtocolError as error:
                 raise UnreadableBatchError(
-                    f"{self._name}: what was fetched from offset {start} on is damaged: {error}"
+                    f"{self._name}: the data fetched from offset {start} on is corrupt: {error}"
                 ) from error
             if self._cluster.clock.monotonic() > deadline:
                 raise ClusterError(
-                    f"{self._name} gave nothing from offset {self._position} on for "
-                    f"{self._options.poll_timeout_ms} ms, and {self._wanted.end} was to be its end"
+                    f"{self._name} returned no records from offset {self._position} on for "
+                    f"{self._options.poll_timeout_ms} ms, although its end offset is "
+                    f"{self._wanted.end}"
                 )
         return None
 
@@ -108,16 +109,19 @@ class RangeReader:
         found = await list_offsets(self._cluster, {partition: EARLIEST}, isolation=READ_UNCOMMITTED)
         first = found[partition]
         if first <= position:
-            gone = f"{self._name} ends before offset {position}: was the topic made anew?"
+            gone = (
+                f"{self._name} ends before offset {position}: was the topic deleted and "
+                "created again?"
+            )
             first = self._wanted.end
         else:
             gone = f"{self._name} has no offsets {position} to {min(first, self._wanted.end) - 1}"
         if self._options.fail_on_data_loss:
             raise DataLossError(
-                f"{gone}. Records may have expired before they were read. "
-                "failOnDataLoss=false goes on with what is left"
+                f"{gone}. Records may have expired before they were read. With "
+                "failOnDataLoss=false, the query continues with the records that are left"
             )
-        _log.warning("%s; reading goes on at %d, as failOnDataLoss is false", gone, first)
+        _log.warning("%s; continuing at %d, because failOnDataLoss is false", gone, first)
         self._position = first
 
 

@@ -46,7 +46,7 @@ async def find_partitions(
         missing = sorted(set(subscription.assigned).difference(found))
         if missing:
             raise ClusterError(
-                "assign names partitions that are not there: "
+                "assign names partitions that do not exist: "
                 + ", ".join(f"{each.topic}-{each.partition}" for each in missing)
             )
         return tuple(sorted(subscription.assigned))
@@ -108,7 +108,7 @@ async def resolve(
     late = [partition for partition in requested if found[partition] == _NOT_FOUND]
     if late and is_start and not options.is_late_timestamp_latest:
         raise OptionError(
-            f"{late[0].topic}-{late[0].partition} has no record as late as the timestamp given; "
+            f"{late[0].topic}-{late[0].partition} has no record at or after the given timestamp; "
             "startingOffsetsByTimestampStrategy=latest starts at its end instead"
         )
     ends = dict.fromkeys(late, LATEST)

@@ -20,7 +20,7 @@ _PASSING: Final = (
     "Task not serializable",
 )
 _FULL: Final = ("No space left on device", "Disk quota exceeded")
-_RESUMES: Final = "Nothing is lost: run the pipeline again, and it goes on where it was."
+_RESUMES: Final = "No data is lost: run the pipeline again, and it continues where it stopped."
 
 
 class Failure(NamedTuple):
@@ -34,7 +34,7 @@ def explain(query: str, text: str, checkpoint: Path) -> Failure:
         return Failure(
             f"{query} stopped: no space is left on the disk of its checkpoint {checkpoint}, or of "
             "Spark's scratch directory.",
-            ("Make room there.", _RESUMES),
+            ("Free space there.", _RESUMES),
         )
     if raised := _RAISED.findall(text):
         hints = (
@@ -59,5 +59,5 @@ def _gist(text: str) -> str:
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     if causes:
         return causes[-1]
-    first = lines[0] if lines else "Spark does not say why"
+    first = lines[0] if lines else "Spark gives no reason"
     return first.rpartition("terminated with exception: ")[2]

@@ -12,13 +12,16 @@ from typing import Final
 from ottla.pipeline.running.progress import QueryProgress
 
 _HELP: Final = {
-    "ottla_pipeline_batch_id": ("gauge", "The last batch that ended."),
+    "ottla_pipeline_batch_id": ("gauge", "Id of the last completed batch."),
     "ottla_pipeline_rows_total": ("counter", "Rows read since the pipeline started."),
-    "ottla_pipeline_rows_per_second": ("gauge", "Rows that the last batch processed in a second."),
+    "ottla_pipeline_rows_per_second": ("gauge", "Rows per second that the last batch processed."),
     "ottla_pipeline_batch_seconds": ("gauge", "How long the last batch took."),
     "ottla_pipeline_lag_records": ("gauge", "Records in the topics that are still to be read."),
-    "ottla_pipeline_state_rows": ("gauge", "Rows that aggregations and joins remember."),
-    "ottla_pipeline_watermark_seconds": ("gauge", "Event time before which nothing is waited for."),
+    "ottla_pipeline_state_rows": ("gauge", "Rows in the state of aggregations and joins."),
+    "ottla_pipeline_watermark_seconds": (
+        "gauge",
+        "Watermark: event time before which rows are late.",
+    ),
 }
 
 

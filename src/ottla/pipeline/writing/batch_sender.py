@@ -209,7 +209,7 @@ def _require_taken(partition: TopicPartition, answer: ProduceResponse) -> None:
 _REFUSED_FOR_CONTENT: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.MESSAGE_TOO_LARGE: "lower kafka.batch.size, or raise the topic's max.message.bytes",
     ErrorCode.RECORD_LIST_TOO_LARGE: "lower kafka.batch.size, or raise the topic's segment.bytes",
-    ErrorCode.INVALID_RECORD: "a compacted topic takes no rows without a key",
+    ErrorCode.INVALID_RECORD: "a compacted topic needs rows with a key: set the column key",
 }
 _FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED)
 

@@ -35,6 +35,6 @@ def check_columns(types: Mapping[str, str], *, has_topic: bool) -> None:
             continue
         if name in types and types[name] not in allowed:
             raise OptionError(
-                f"the column {name} is {types[name]}; it is to be {' or '.join(allowed)}: cast it, "
+                f"the column {name} is {types[name]}; it must be {' or '.join(allowed)}: cast it, "
                 "or encode it, as with to_json"
             )

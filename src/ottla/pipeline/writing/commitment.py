@@ -56,7 +56,8 @@ class Commitment:
             raise ReplayError(
                 f"batch {self._work.batch_id} of query {self._work.query} is to be written, but "
                 f"batch {decision.batch_id} is committed already: the checkpoint is older than "
-                "what was written with it. Use the newest one, or begin with an empty one"
+                "the batches that were written with it. Use the newest checkpoint, or begin with "
+                "an empty one"
             )
         return decision
 
@@ -147,9 +148,9 @@ def require_same_rows(decision: BatchDecision, slot: int, row_count: int) -> Non
     if row_count != before:
         raise ReplayError(
             f"batch {decision.batch_id} was written in part and is written again, but task {slot} "
-            f"has {row_count} rows now and had {before}: rows are not shared out over tasks as "
-            "before, so nobody can tell which are missing. Run it with the same master, "
-            "partitions and settings as before"
+            f"has {row_count} rows now and had {before}: the rows are distributed differently "
+            "over the tasks, so the missing rows cannot be determined. Run it with the same "
+            "master, partitions and settings as before"
         )
 
 

@@ -67,9 +67,9 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOpti
     given = named_options(options, _KNOWN, of="sink")
     for name in ("kafka.transactional.id", "kafka.enable.idempotence"):
         if name in given:
-            raise OptionError(f"{name} cannot be set: deliveryGuarantee says what is promised")
+            raise OptionError(f"{name} cannot be set: deliveryGuarantee determines it")
     if given.get("kafka.acks", "all").strip() not in ("all", "-1"):
-        raise OptionError(f"kafka.acks is {given['kafka.acks']!r}; rows count as written with all")
+        raise OptionError(f"kafka.acks is {given['kafka.acks']!r}; the sink supports only all")
     codec = _codec(given)
     write_id, write_version = _identity(given, is_streaming=is_streaming)
     return SinkOptions(
@@ -98,11 +98,13 @@ def _identity(given: Mapping[str, str], *, is_streaming: bool) -> tuple[str | No
     if is_streaming and (write_id is not None or "writeVersion" in given):
         raise OptionError("writeId and writeVersion are for batches; a stream has its checkpoint")
     if write_id is None and "writeVersion" in given:
-        raise OptionError("writeVersion counts the batches of a writeId, and there is none")
+        raise OptionError("writeVersion needs writeId, whose batches it counts")
     if "/" in (write_id or ""):
-        raise OptionError(f"writeId is {write_id!r}; it cannot have a slash in it")
+        raise OptionError(f"writeId is {write_id!r}; it must not contain a slash")
     if not version.isdigit():
-        raise OptionError(f"writeVersion is {version!r}; it is a number that grows: 0, 1, 2, ...")
+        raise OptionError(
+            f"writeVersion is {version!r}; it must be a number that increases: 0, 1, 2, ..."
+        )
     return write_id, int(version)
 
 
@@ -121,7 +123,7 @@ def _codec(given: Mapping[str, str]) -> Codec:
     found = {codec.name.lower(): codec for codec in Codec}.get(name)
     if found is None:
         raise OptionError(
-            f"kafka.compression.type is {name!r}; it is one of "
+            f"kafka.compression.type is {name!r}; it must be one of "
             + ", ".join(codec.name.lower() for codec in Codec)
         )
     return found
@@ -135,11 +137,11 @@ def _level(given: Mapping[str, str], codec: Codec) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise OptionError(f"{name} is {text!r}; it is a number") from None
+        raise OptionError(f"{name} is {text!r}; it must be a number") from None
 
 
 def _count(given: Mapping[str, str], name: str, default: int) -> int:
     text = given.get(name, str(default)).strip()
     if not text.isdigit() or int(text) < 1:
-        raise OptionError(f"{name} is {text!r}; it is a number above zero")
+        raise OptionError(f"{name} is {text!r}; it must be a number above zero")
     return int(text)

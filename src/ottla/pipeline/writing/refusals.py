@@ -49,13 +49,13 @@ def find_refusals(
 
     for name, which in by_topic(rows, topic):
         if name is None:
-            refuse(which, "the row has no topic, and there is no option topic", None)
+            refuse(which, "the row has no topic, and the option topic is not set", None)
         elif name not in counts:
             refuse(which, f"there is no topic {name}; create it first", name)
         elif rows.partitions is not None:
             last = counts[name] - 1
             given = pc.fill_null(rows.partitions, 0).to_numpy()
-            reason = f"{name} has partitions 0 to {last}, and the row is for another one"
+            reason = f"{name} has partitions 0 to {last}, but the row names another one"
             refuse(which & ((given < 0) | (given > last)), reason, name)
     too_large = rows.payloads.sizes_max() > record_bytes_max
     if too_large.any():

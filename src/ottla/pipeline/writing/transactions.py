@@ -85,7 +85,7 @@ class SinkTransactions:
         except ClusterError as error:
             if error.code is ErrorCode.INVALID_TRANSACTION_TIMEOUT:
                 raise OptionError(
-                    f"the brokers allow no transaction of {timeout_ms} ms: lower "
+                    f"the brokers do not allow a transaction timeout of {timeout_ms} ms: lower "
                     "kafka.transaction.timeout.ms, or raise their transaction.max.timeout.ms"
                 ) from error
             raise

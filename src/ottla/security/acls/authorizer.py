@@ -43,6 +43,7 @@ class StandardAuthorizer:
     ) -> None:
         """`super_users` are texts such as `User:admin`."""
         self.version = 0
+        self._is_loaded = True
         self._super_users = frozenset(super_users)
         self._is_allowed_without_acls = allows_everyone_if_no_acl_found
         self._records: dict[Uuid, AccessControlEntryRecord] = {}
@@ -51,8 +52,17 @@ class StandardAuthorizer:
     def __len__(self) -> int:
         return len(self._records)
 
+    def unload(self) -> None:
+        """Only super users are allowed anything until `follow` is called: without all entries, a
+        denial may be missing."""
+        self._is_loaded = False
+        self.version += 1
+
     def follow(self, records: Mapping[Uuid, AccessControlEntryRecord]) -> None:
         """Makes the entries of an image the current ones."""
+        if not self._is_loaded:
+            self._is_loaded = True
+            self.version += 1
         for acl_id in self._records.keys() - records.keys():
             self.remove(acl_id)
         for acl_id, record in records.items():
@@ -87,6 +97,8 @@ class StandardAuthorizer:
         user = str(principal)
         if user in self._super_users:
             return True
+        if not self._is_loaded:
+            return False
         has_acls = is_allowed = False
         for entries in self._indexes[resource_type].entries_of(name):
             has_acls = True

@@ -44,6 +44,16 @@ class Right(NamedTuple):
 NO_RIGHTS: Final[tuple[Right, ...]] = ()
 
 
+class _Decisions:
+    """The cached decisions of one version of the authorizer. All rights of a session share them."""
+
+    __slots__ = ("known", "version")
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[AclOperation, ResourceType, str | None, bool], bool] = {}
+        self.version = -1
+
+
 class Rights:
     """Of one principal at one host. `is_unrestricted` is true without an authorizer and for super
     users: loops over many resources can be skipped then."""
@@ -51,8 +61,8 @@ class Rights:
     __slots__ = (
         "_authorizer",
         "_decisions",
+        "_declared",
         "_on_decision",
-        "_version",
         "host",
         "is_unrestricted",
         "principal",
@@ -73,15 +83,31 @@ class Rights:
         self.is_unrestricted = authorizer is None or authorizer.is_super_user(principal)
         self._authorizer = authorizer
         self._on_decision = on_decision
-        self._decisions: dict[tuple[AclOperation, ResourceType, str | None, bool], bool] = {}
-        self._version = -1
+        self._decisions = _Decisions()
+        self._declared: frozenset[tuple[AclOperation, ResourceType]] | None = None
+
+    def declaring(self, declared: Iterable[Right]) -> Rights:
+        """The same rights, for the requests of an API that declares what it checks. The decisions
+        are cached together. A handler that checks anything else fails an assertion."""
+        if self.is_unrestricted:
+            return self
+        rights = Rights(self._authorizer, self.principal, self.host, on_decision=self._on_decision)
+        rights._decisions = self._decisions
+        rights._declared = frozenset(declared)
+        return rights
 
     def allows(self, operation: AclOperation, resource_type: ResourceType, name: str) -> bool:
-        return self.is_unrestricted or self._decide(operation, resource_type, name, True)
+        return self.is_unrestricted or (
+            self._is_declared(operation, resource_type)
+            and self._decide(operation, resource_type, name, True)
+        )
 
     def allows_any(self, operation: AclOperation, resource_type: ResourceType) -> bool:
         """Whether the operation is allowed on at least one resource of the type."""
-        return self.is_unrestricted or self._decide(operation, resource_type, None, True)
+        return self.is_unrestricted or (
+            self._is_declared(operation, resource_type)
+            and self._decide(operation, resource_type, None, True)
+        )
 
     def require(self, operation: AclOperation, resource_type: ResourceType, name: str) -> None:
         """Raises the `KafkaError` of the resource type if the operation is not allowed."""
@@ -104,6 +130,7 @@ class Rights:
         having named them, is not audited."""
         if self.is_unrestricted:
             return set(names)
+        self._is_declared(operation, resource_type)
         return {name for name in names if self._decide(operation, resource_type, name, is_audited)}
 
     def operations(self, resource_type: ResourceType, name: str) -> int:
@@ -115,6 +142,15 @@ class Rights:
             if self.is_unrestricted or self._decide(operation, resource_type, name, False)
         )
 
+    def _is_declared(self, operation: AclOperation, resource_type: ResourceType) -> bool:
+        """True, so that it can be part of a condition. Fails otherwise."""
+        declared = self._declared
+        assert declared is None or (operation, resource_type) in declared, (
+            f"the handler checks {operation.name} on {resource_type.name}: declare it as one of "
+            "the API's rights"
+        )
+        return True
+
     def _decide(
         self,
         operation: AclOperation,
@@ -124,13 +160,14 @@ class Rights:
     ) -> bool:
         authorizer = self._authorizer
         assert authorizer is not None, "without an authorizer rights are unrestricted"
-        if self._version != authorizer.version or len(self._decisions) >= _DECISIONS_MAX:
-            self._decisions.clear()
-            self._version = authorizer.version
+        decisions, known = self._decisions, self._decisions.known
+        if decisions.version != authorizer.version or len(known) >= _DECISIONS_MAX:
+            known.clear()
+            decisions.version = authorizer.version
         key = (operation, resource_type, name, is_audited)
-        decision = self._decisions.get(key)
+        decision = known.get(key)
         if decision is None:
-            decision = self._decisions[key] = self._ask(authorizer, operation, resource_type, name)
+            decision = known[key] = self._ask(authorizer, operation, resource_type, name)
             if is_audited and self._on_decision is not None:
                 resource = AclResource(resource_type, name)
                 self._on_decision(self.principal, self.host, operation, resource, decision)

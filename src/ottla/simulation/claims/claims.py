@@ -61,9 +61,9 @@ class NoAcknowledgedWriteLost:
                 offsets = records.offsets.get(ack.value, [])
                 acknowledged = f"{ack.value!r} was acknowledged at {ack.partition} {ack.offset}"
                 if not offsets:
-                    yield f"{acknowledged}, and {who} lacks it"
+                    yield f"{acknowledged}, but is missing on {who}"
                 elif ack.offset >= 0 and ack.offset not in offsets:
-                    yield f"{acknowledged}, and is at {offsets} on {who}"
+                    yield f"{acknowledged}, but is at {offsets} on {who}"
 
 
 class EachRecordOnceAtOneOffset:
@@ -88,7 +88,7 @@ class IdempotentProducersNeverDuplicate:
                     if len(offsets) > 1 and (partition, value) in sent:
                         yield f"{value!r} is at offsets {offsets} of {partition} on {who}"
         for failed in history.of(ProducerFailed):
-            yield f"{failed.who} cannot go on at {failed.partition}: {failed.error}"
+            yield f"{failed.who} cannot continue at {failed.partition}: {failed.error}"
 
 
 class OnlyWhatWasSentIsThere:
@@ -104,7 +104,9 @@ class OnlyWhatWasSentIsThere:
                 last: dict[str, int] = {}
                 for offset, _, value in records.rows:
                     if value not in known:
-                        yield f"nobody sent {value!r}, which is at {partition} {offset} on {who}"
+                        yield (
+                            f"no producer sent {value!r}, which is at {partition} {offset} on {who}"
+                        )
                         continue
                     producer, at = known[value]
                     if at < last.get(producer, -1):
@@ -193,7 +195,7 @@ class ReadsArePrefix:
             positions[read.who, read.partition] = read.offset + 1
         for lost in history.of(ReaderLost):
             if lost.partition in agreed:
-                yield f"{lost.who} was told that {lost.partition} has no offset {lost.offset}"
+                yield f"{lost.who} got the error that {lost.partition} has no offset {lost.offset}"
 
 
 class ImagesAgree:
@@ -212,7 +214,7 @@ class AvailableAgainAfterHealing:
 
     def check(self, history: History) -> Iterator[str]:
         if len(list(history.of(LogRecovered))) < len(list(history.of(Healed))):
-            yield "not everybody could work again in time after the faults were over"
+            yield "the cluster did not recover in time after the faults had ended"
 
 
 class NothingFailsUnexplained:

@@ -37,7 +37,7 @@ class NoCommitLost:
         for resumed in history.of(GroupResumed):
             if resumed.offset < resumed.floor:
                 yield (
-                    f"{resumed.who} goes on at {resumed.partition} {resumed.offset}, and "
+                    f"{resumed.who} resumes at {resumed.partition} {resumed.offset}, but "
                     f"{resumed.group} had committed {resumed.floor}"
                 )
 
@@ -60,4 +60,4 @@ class EverythingIsConsumed:
                 if ack.partition.topic not in topics:
                     continue
                 if ack.offset >= 0 and ack.offset not in seen[group, ack.partition]:
-                    yield f"nobody of {group} has read {ack.partition} {ack.offset}"
+                    yield f"no member of {group} has read {ack.partition} {ack.offset}"

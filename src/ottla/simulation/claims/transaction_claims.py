@@ -79,7 +79,7 @@ class NoReadBeforeItsCommit:
                     if transaction_of(event.value) not in requested:
                         yield (
                             f"{event.who} read {event.value!r} at {event.partition} "
-                            f"{event.offset} before anybody asked for its commit"
+                            f"{event.offset} before its commit was requested"
                         )
 
 
@@ -122,12 +122,15 @@ class TransactionsAreWhole:
             }
             committed = [value for value, end in ends.items() if end == COMMITTED]
             if committed and not requested.get(name, False):
-                yield f"{name} was not to be committed, and {committed[0]!r} is"
+                yield f"the commit of {name} was not requested, but {committed[0]!r} is committed"
             elif committed and len(committed) < len(ends):
                 missing = next(value for value, end in ends.items() if end != COMMITTED)
-                yield f"{name} is torn: {committed[0]!r} is committed, {missing!r} {ends[missing]}"
+                yield (
+                    f"{name} is committed only in part: {committed[0]!r} is committed, "
+                    f"{missing!r} {ends[missing]}"
+                )
             elif ended.get(name, False) and not committed:
-                yield f"{name} was committed, and {next(iter(ends.items()))} is not"
+                yield f"{name} was committed, but {next(iter(ends.items()))} is not"
 
 
 class EachInputIsCopiedOnce:
@@ -149,7 +152,7 @@ class EachInputIsCopiedOnce:
             if held.partition.topic in topics:
                 for offset, _, _ in held.records:
                     if (held.partition.partition, offset) not in copies:
-                        yield f"nobody has copied {held.partition} {offset}"
+                        yield f"no copier has copied {held.partition} {offset}"
 
 
 class CopiesAreInOrder:
@@ -206,7 +209,7 @@ class EpochsAreNeverReused:
         for given in history.of(ProducerInitialized):
             key = (given.producer_id, given.producer_epoch)
             if key in owners:
-                yield f"{given.who} was given {key}, which {owners[key]} was given before"
+                yield f"{given.who} got {key}, which {owners[key]} had got before"
             owners[key] = given.who
         transactions: dict[tuple[int, int], str] = {}
         for begun in history.of(TransactionBegun):
@@ -218,7 +221,7 @@ class EpochsAreNeverReused:
             epochs: dict[int, int] = {}
             for row in rows:
                 if row.producer_epoch < epochs.get(row.producer_id, -1):
-                    yield f"{partition} {row.offset} is of an older epoch than what is before it"
+                    yield f"{partition} {row.offset} has an older epoch than the record before it"
                 epochs[row.producer_id] = row.producer_epoch
 
 
@@ -233,10 +236,13 @@ class MonotonicLastStableOffset:
             stable = seen.last_stable_offset
             key = (seen.who, seen.partition, seen.leader, seen.leader_epoch)
             if stable > seen.high_watermark:
-                yield f"{seen.partition} is stable to {stable} of {seen.high_watermark}"
+                yield (
+                    f"{seen.partition} has the last stable offset {stable}, beyond its high "
+                    f"watermark {seen.high_watermark}"
+                )
             if stable < highest.get(key, -1):
                 yield (
-                    f"{seen.who} saw {seen.partition} stable to {stable} after "
+                    f"{seen.who} saw {seen.partition} with the last stable offset {stable} after "
                     f"{highest[key]}, at node {seen.leader} in epoch {seen.leader_epoch}"
                 )
             highest[key] = max(stable, highest.get(key, -1))
@@ -280,7 +286,7 @@ class MarkersFollowDecisions:
                 for row in rows:
                     made = Decision(row.producer_id, row.producer_epoch, row.marker)
                     if row.marker and made not in known:
-                        yield f"nobody has decided on {made} at {partition} {row.offset}"
+                        yield f"there is no decision for {made} at {partition} {row.offset}"
 
 
 class NoOffsetOfATransactionLost:
@@ -295,7 +301,7 @@ class NoOffsetOfATransactionLost:
             for taken in history.of(OffsetTaken):
                 if taken.name in ended and (taken.partition, taken.offset) not in committed:
                     yield (
-                        f"{taken.name} was committed, and {log.group} never was at "
+                        f"{taken.name} was committed, but {log.group} never committed offset "
                         f"{taken.offset} of {taken.partition}"
                     )
 
@@ -366,5 +372,5 @@ def _is_fenced(transaction: TransactionBegun, latest: dict[str, tuple[int, int]]
 def _first_difference(found: Sequence[object], expected: Sequence[object]) -> str:
     for one, other in zip(found, expected, strict=False):
         if one != other:
-            return f"{one} where {other} is"
-    return f"{len(found)} where {len(expected)} are"
+            return f"{one} instead of {other}"
+    return f"{len(found)} instead of {len(expected)}"

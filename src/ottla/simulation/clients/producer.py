@@ -114,7 +114,7 @@ class SimulatedProducer:
         )
         if not error.retriable and not has_overtaken:
             self._record(ProducerFailed(self.name, partition, sequence, error.name))
-            raise RuntimeError(f"{self.name} cannot go on: {error.name} {result.error_message}")
+            raise RuntimeError(f"{self.name} cannot continue: {error.name} {result.error_message}")
         self._pipelines[partition].send_again(sequence)
         await self._client.forget_leader(partition)
         return None

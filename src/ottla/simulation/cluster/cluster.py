@@ -187,7 +187,7 @@ class SimulatedCluster:
                         for target in other:
                             self.cut(source, target)
         said = " | ".join(",".join(map(str, side)) for side in sides)
-        self._world.record(Fault("network", f"is parted: {said}"))
+        self._world.record(Fault("network", f"is partitioned: {said}"))
 
     def cut(self, source: int, target: int) -> None:
         """Cuts the link from one node to another, in this direction only."""
@@ -205,7 +205,7 @@ class SimulatedCluster:
     def heal_network(self) -> None:
         """Restores all links."""
         self._world.fabric.heal_all()
-        self._world.record(Fault("network", "is whole again"))
+        self._world.record(Fault("network", "is healed"))
 
 
 def start_cluster(

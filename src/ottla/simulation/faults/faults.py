@@ -97,7 +97,7 @@ async def pause_member(trouble: Trouble) -> None:
         member.pause()
         await trouble.wait()
         member.resume()
-        trouble.say(member.name, "goes on")
+        trouble.say(member.name, "resumes")
 
 
 async def part(trouble: Trouble) -> None:
@@ -120,24 +120,24 @@ async def isolate(trouble: Trouble) -> None:
 async def cut_one_way(trouble: Trouble) -> None:
     """Drops everything that one node sends to another for SECONDS."""
     source, target = trouble.node, trouble.other
-    trouble.say("network", f"lets nothing through from {source.name} to {target.name}")
+    trouble.say("network", f"drops all traffic from {source.name} to {target.name}")
     trouble.cluster.cut(source.id, target.id)
     await trouble.wait()
     trouble.world.fabric.heal(source.name, target.name)
-    trouble.say("network", f"lets {source.name} reach {target.name} again")
+    trouble.say("network", f"delivers traffic from {source.name} to {target.name} again")
 
 
 async def slow_link(trouble: Trouble) -> None:
     """Delays everything that one node sends to another, by 5 to 800 ms."""
     source, target = trouble.node, trouble.other
     late_ms = trouble.dice.between(low=5, high=800)
-    trouble.say("network", f"is {late_ms} ms late from {source.name} to {target.name}")
+    trouble.say("network", f"delays traffic by {late_ms} ms from {source.name} to {target.name}")
     trouble.world.fabric.slow(
         source.name, target.name, seconds=late_ms / 1_000, bytes_per_second=1e5
     )
     await trouble.wait()
     trouble.world.fabric.heal(source.name, target.name)
-    trouble.say("network", f"is fast again from {source.name} to {target.name}")
+    trouble.say("network", f"no longer delays traffic from {source.name} to {target.name}")
 
 
 async def reset_connections(trouble: Trouble) -> None:
@@ -156,7 +156,7 @@ async def reset_connections(trouble: Trouble) -> None:
 async def slow_disk(trouble: Trouble) -> None:
     """Delays every operation on the disk of a node, by 1 to 60 ms."""
     late_ms = trouble.dice.between(low=1, high=60)
-    trouble.say(trouble.node.name, f"has a disk that takes {late_ms} ms for everything")
+    trouble.say(trouble.node.name, f"has a disk that takes {late_ms} ms for each operation")
     trouble.node.disk.faults.slow("/", late_ms / 1_000)
     await trouble.wait()
     trouble.node.disk.faults.heal("/")
@@ -183,7 +183,7 @@ async def failing_disk(trouble: Trouble) -> None:
     """
     operations = trouble.dice.choice(((Operation.SYNC,), (Operation.WRITE, Operation.SYNC), ()))
     said = "nothing" if not operations else "no " + " and no ".join(o.name for o in operations)
-    trouble.say(trouble.node.name, f"has a disk that takes {said.lower()} any more")
+    trouble.say(trouble.node.name, f"has a disk that performs {said.lower()} any more")
     trouble.node.disk.faults.fail("/", *operations)
     await trouble.wait()
     trouble.node.kill()
@@ -194,7 +194,7 @@ async def failing_disk(trouble: Trouble) -> None:
 async def jump_clock(trouble: Trouble) -> None:
     """Moves the clock of a node by up to ten minutes, forward or backward."""
     jump_ms = trouble.dice.between(low=-600_000, high=600_000)
-    trouble.say(trouble.node.name, f"has its clock set by {jump_ms} ms")
+    trouble.say(trouble.node.name, f"has its clock moved by {jump_ms} ms")
     trouble.node.clock.jump(jump_ms)
 
 

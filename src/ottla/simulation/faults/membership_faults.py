@@ -36,10 +36,10 @@ async def change_voters(trouble: Trouble) -> None:
     node = trouble.node
     if node.id not in voters:
         error = await trouble.admin.add_voter(node)
-        trouble.note(f"{node.name} is to vote: error {error}")
+        trouble.note(f"adding the voter {node.name}: error {error}")
     elif len(voters) > _VOTERS_MIN:
         error = await trouble.admin.remove_voter(node)
-        trouble.note(f"{node.name} is to vote no longer: error {error}")
+        trouble.note(f"removing the voter {node.name}: error {error}")
 
 
 async def change_nodes(trouble: Trouble) -> None:

@@ -29,7 +29,7 @@ async def rot(trouble: Trouble) -> None:
         start_again(node)
         return
     position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
-    trouble.say(node.name, f"has a rotten bit at {position} of {path}")
+    trouble.say(node.name, f"has a flipped bit at {position} of {path}")
     node.disk.flip_bit(path, position=position, bit=bit)
     # Later data may be truncated meanwhile.
     rotten = node.disk.content(path)[: position + 1]
@@ -70,12 +70,12 @@ async def corrupt_reads(trouble: Trouble) -> None:
 
     A bit is flipped, or the data is from another place in the file.
     """
-    trouble.say(trouble.node.name, "sends other bits than its disk has, now and then")
+    trouble.say(trouble.node.name, "sometimes sends corrupt data")
     corruption = Corruption(trouble.dice, _CORRUPT_PROBABILITY, _begins_no_batch)
     trouble.node.disk.faults.corrupt_sent(corruption)
     await trouble.wait()
     trouble.node.disk.faults.corrupt_sent(None)
-    trouble.say(trouble.node.name, "sends what its disk has again")
+    trouble.say(trouble.node.name, "sends correct data again")
 
 
 def _begins_no_batch(data: bytes) -> bool:

@@ -80,7 +80,7 @@ async def flip_leaders(trouble: Trouble) -> None:
     late_ms = trouble.dice.between(low=20, high=800)
     trouble.say(
         "network",
-        f"is {late_ms} ms late from {slow.name} to {leader.name}, and lets nothing through from "
+        f"delays traffic by {late_ms} ms from {slow.name} to {leader.name}, and drops it from "
         f"{leader.name} to {behind.name}",
     )
     fabric = trouble.world.fabric
@@ -94,7 +94,9 @@ async def flip_leaders(trouble: Trouble) -> None:
     await trouble.world.sleep(late_ms / 1_000)
     fabric.heal(slow.name, leader.name)
     fabric.heal(leader.name, behind.name)
-    trouble.say("network", f"is fast from {slow.name} to {leader.name} and whole again")
+    trouble.say(
+        "network", f"no longer delays traffic from {slow.name} to {leader.name}, and is healed"
+    )
 
 
 async def leave_behind(trouble: Trouble) -> None:
@@ -113,7 +115,7 @@ async def leave_behind(trouble: Trouble) -> None:
     if leader is None or led is None or leader is node or node.id not in led.isr:
         return
     others = [each.name for each in trouble.cluster.nodes if each is not node]
-    trouble.say("network", f"lets nothing through between {leader.name} and {node.name}")
+    trouble.say("network", f"drops all traffic between {leader.name} and {node.name}")
     trouble.cluster.cut(leader.id, node.id)
     trouble.cluster.cut(node.id, leader.id)
     try:
@@ -132,7 +134,7 @@ async def leave_behind(trouble: Trouble) -> None:
     for other in others:
         fabric.heal(other, node.name)
         fabric.heal(node.name, other)
-    trouble.say("network", f"is whole again around {node.name}")
+    trouble.say("network", f"is healed around {node.name}")
     start_again(leader)
 
 
@@ -148,7 +150,7 @@ async def end_ahead(trouble: Trouble) -> None:
         await trouble.wait_until(lambda: is_ahead(trouble), seconds=_AHEAD_SECONDS_MAX)
     except TimeoutError:
         return
-    trouble.say("network", f"lets nothing through from {node.name} to {behind.name}")
+    trouble.say("network", f"drops all traffic from {node.name} to {behind.name}")
     trouble.cluster.cut(node.id, behind.id)
     await trouble.world.sleep(trouble.dice.below(_HEARSAY_MICROSECONDS) / 1e6)
     node.kill()
@@ -165,7 +167,7 @@ async def answer_late(trouble: Trouble) -> None:
     """
     node = trouble.node
     late_ms = trouble.dice.between(low=10, high=80)
-    trouble.say(node.name, f"hears {late_ms} ms late whether something is in a transaction")
+    trouble.say(node.name, f"gets responses to its verification requests {late_ms} ms late")
     end = trouble.world.now + trouble.seconds
     while trouble.world.now < end:
         for connection in _verification_connections(trouble):

@@ -46,7 +46,7 @@ def play_apart(seed: int) -> SeedResult:
         content = answer.read()
     os.waitpid(child, 0)
     if not content:
-        return SeedResult(seed, ("TheStoryEnds: its process did not say how",), 0.0, 0.0)
+        return SeedResult(seed, ("TheStoryEnds: its process ended without a result",), 0.0, 0.0)
     result: SeedResult = pickle.loads(content)  # noqa: S301 - from this program itself
     return result
 

@@ -208,7 +208,7 @@ class _Succession:
             await world.sleep(dice.between(low=0, high=_ABSENT_MS_MAX) / 1_000)
             if before.is_paused:
                 before.resume()
-                world.record(Fault(before.name, "goes on"))
+                world.record(Fault(before.name, "resumes"))
 
     def _leave_open(self) -> None:
         """Starts a producer that begins a transaction and never ends it."""

@@ -113,7 +113,7 @@ class Scheduler:
                     calls_at_once = 0
                 calls_at_once += 1
                 if calls_at_once > _CALLS_AT_ONCE_MAX:
-                    raise StuckError(f"time stands still at {self.now:.6f} s")
+                    raise StuckError(f"time does not advance at {self.now:.6f} s")
                 call = ready.popleft()
                 if call.callback is None:
                     continue
@@ -136,7 +136,7 @@ class Scheduler:
         while timers and timers[0][2].callback is None:
             heappop(timers)
         if not timers:
-            raise StuckError(f"nothing is left to happen at {self.now:.6f} s")
+            raise StuckError(f"no event is scheduled at {self.now:.6f} s")
         now = self.now = max(self.now, timers[0][0])
         while timers and timers[0][0] <= now:
             ready.append(heappop(timers)[2])

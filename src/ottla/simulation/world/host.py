@@ -63,7 +63,7 @@ class Host:
 
     def start_process(self) -> SimulatedLoop:
         """Starts a process with an event loop and a network, and turns the host on."""
-        assert self.loop is None, f"{self.name} runs already"
+        assert self.loop is None, f"{self.name} is already running"
         world = self._surroundings
         if self._is_off:
             self._is_off = False

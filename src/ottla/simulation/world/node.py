@@ -98,7 +98,7 @@ class SimulatedNode(Host):
         """Stops a failed node, as `ottla start` does. A node that still starts ends by itself."""
         node = self.node
         assert node is not None
-        self.record(Noted(self.name, f"cannot go on: {node.failure}"))
+        self.record(Noted(self.name, f"cannot continue: {node.failure}"))
         if self._is_serving:
             self._begin_stop(node)
 
@@ -133,7 +133,7 @@ class SimulatedNode(Host):
     def resume(self) -> None:
         """Continues a paused node."""
         if self.is_paused:
-            self.record(Fault(self.name, "goes on"))
+            self.record(Fault(self.name, "resumes"))
             super().resume()
 
     async def _start(self, node: Node) -> None:
@@ -154,7 +154,7 @@ class SimulatedNode(Host):
         try:
             await node.stop()
         except Exception as error:
-            self.record(Noted(self.name, f"did not stop well: {type(error).__name__}: {error}"))
+            self.record(Noted(self.name, f"did not stop cleanly: {type(error).__name__}: {error}"))
         self._surroundings.scheduler.call_later(0, self._exit, node)
 
     def _exit(self, node: Node) -> None:

@@ -110,7 +110,7 @@ class World:
         deadline = self.now + seconds
         while not is_so():
             if self.now >= deadline:
-                raise TimeoutError(f"it was not so within {seconds} s of virtual time")
+                raise TimeoutError(f"the condition was not met within {seconds} s of virtual time")
             await self.clock.sleep(step)
 
     def record(self, event: Event) -> None:

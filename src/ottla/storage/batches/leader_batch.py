@@ -97,14 +97,16 @@ def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaEr
     if header.size_in_bytes != size:
         return KafkaError(
             ErrorCode.INVALID_RECORD,
-            f"one batch has to fill the {size} bytes; this one claims {header.size_in_bytes}",
+            f"the {size} bytes must be exactly one batch, but the batch declares "
+            f"{header.size_in_bytes} bytes",
         )
     if size > config.max_message_bytes:
         return size_refusal(size, config)
     if header.record_count < 1 or header.record_count != header.last_offset_delta + 1:
         return KafkaError(
             ErrorCode.INVALID_RECORD,
-            f"the batch has {header.record_count} records and ends at {header.last_offset_delta}",
+            f"the batch declares {header.record_count} records, but its last offset delta "
+            f"is {header.last_offset_delta}",
         )
     if header.record_count > config.max_message_bytes:
         # Less than a byte per record: readers would loop over all of them.
@@ -133,11 +135,11 @@ def _client_refusal(header: BatchHeader) -> KafkaError:
         return KafkaError(ErrorCode.INVALID_RECORD, "only compaction sets a delete horizon")
     if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
         return KafkaError(
-            ErrorCode.INVALID_TIMESTAMP, "a producer may not claim the log's append time"
+            ErrorCode.INVALID_TIMESTAMP, "a producer may not set the timestamp type LogAppendTime"
         )
     return KafkaError(
         ErrorCode.INVALID_RECORD,
-        f"producer {header.producer_id} sent the sequence number {header.base_sequence}",
+        f"producer {header.producer_id} sent the invalid sequence number {header.base_sequence}",
     )
 
 

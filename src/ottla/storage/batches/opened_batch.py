@@ -130,7 +130,7 @@ def _read(records: Buffer, header: BatchHeader, bytes_max: int) -> bytes:
     except OutputTooLargeError as error:
         raise _TooLargeError(
             ErrorCode.INVALID_RECORD,
-            f"the batch of {len(records)} bytes holds more than {bytes_max} bytes when it is "
+            f"the batch of {len(records)} bytes is larger than {bytes_max} bytes when "
             "decompressed; send smaller batches",
         ) from error
     except ProtocolError as error:

@@ -130,7 +130,9 @@ class BatchFilter:
             body, count
         ):
             if offset_delta > last_offset_delta:
-                raise ProtocolError(f"a record's offset is {offset_delta} above its batch's")
+                raise ProtocolError(
+                    f"a record has the offset delta {offset_delta}, which is outside of its batch"
+                )
             if offset_delta <= covered_delta:
                 if key is not None and len(key) > KEY_BYTES_MAX:
                     key = key_identity(key)

@@ -57,7 +57,9 @@ class OffsetMap:
         records = walk_records(body, header.record_count)
         for _, _, _, offset_delta, key, _, _ in records:
             if offset_delta > last_offset_delta:
-                raise ProtocolError(f"a record's offset is {offset_delta} above its batch's")
+                raise ProtocolError(
+                    f"a record has the offset delta {offset_delta}, which is outside of its batch"
+                )
             if key is None or offset_delta < start_delta:
                 continue
             if len(key) > KEY_BYTES_MAX:

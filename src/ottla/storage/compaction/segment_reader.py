@@ -80,6 +80,6 @@ class SegmentReader:
         raise CorruptLogError(
             segment.log_file.path,
             position=position,
-            reason=f"{reason}. The log stays as it is and is not compacted; replace the directory "
-            "by a copy of another replica's",
+            reason=f"{reason}. The log is not compacted; replace the directory with a copy of "
+            "another replica's",
         )

@@ -24,7 +24,7 @@ class Throttle:
     __slots__ = ("_bytes_per_second", "_owed_seconds", "_sleep")
 
     def __init__(self, bytes_per_second: float | None, sleep: Sleep | None) -> None:
-        assert bytes_per_second is None or sleep is not None, "a rate takes something to wait with"
+        assert bytes_per_second is None or sleep is not None, "a rate needs a clock to wait with"
         self._bytes_per_second = bytes_per_second
         self._sleep = sleep
         self._owed_seconds = 0.0

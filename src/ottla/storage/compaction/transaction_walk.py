@@ -71,7 +71,7 @@ class TransactionWalk:
             return MetMarker(is_orphan=False)
         if producer_id in self._committed:
             raise ProtocolError(
-                f"it aborts a transaction of producer {producer_id} that no transaction index knows"
+                f"it aborts a transaction of producer {producer_id} that is in no transaction index"
             )
         aborted = self._aborted.pop(producer_id, None)
         if producer_id not in self._has_batches:

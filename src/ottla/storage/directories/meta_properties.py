@@ -53,14 +53,16 @@ def read_meta_properties(disk: Disk, directory: str) -> MetaProperties | None:
         return _identity(parse_properties(content.decode()))
     except ValueError as error:
         raise CorruptCheckpointError(
-            f"{path} is corrupt: {error}. Correct it by hand, or format the directory anew."
+            f"{path} is corrupt: {error}. Correct it by hand, or format the directory again."
         ) from error
 
 
 def _identity(properties: dict[str, str]) -> MetaProperties:
     version = properties.get("version", "0")
     if version != VERSION:
-        raise ValueError(f"version {version} is not the {VERSION} of clusters without ZooKeeper")
+        raise ValueError(
+            f"version {version} is not supported, only {VERSION} (clusters without ZooKeeper)"
+        )
     for key in ("cluster.id", "node.id"):
         if key not in properties:
             raise ValueError(f"it has no {key}")

@@ -190,5 +190,5 @@ def _parse(words: list[str]) -> EpochEntry:
         raise ValueError("expected an epoch and an offset")
     entry = EpochEntry(parse_integer(words[0]), parse_integer(words[1]))
     if entry.epoch < 0 or entry.start_offset < 0:
-        raise ValueError("an epoch and an offset are not negative")
+        raise ValueError("an epoch and an offset must not be negative")
     return entry

@@ -42,7 +42,7 @@ class CheckpointFile(NamedTuple, Generic[Entry]):
         self._check_version(lines[0])
         entries = [self._parse(line, number) for number, line in enumerate(lines[2:], start=3)]
         if self._integer(lines[1], 2) != len(entries):
-            raise self._corrupt(f"line 2 promises {lines[1]} entries and {len(entries)} follow")
+            raise self._corrupt(f"line 2 declares {lines[1]} entries, but {len(entries)} follow")
         return entries
 
     def write(self, entries: Collection[Entry]) -> None:
@@ -61,12 +61,12 @@ class CheckpointFile(NamedTuple, Generic[Entry]):
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
-            raise self._corrupt(f"byte {error.start} is no UTF-8") from error
+            raise self._corrupt(f"byte {error.start} is not UTF-8") from error
         return text.removesuffix("\n").split("\n")
 
     def _check_version(self, line: str) -> None:
         if self._integer(line, 1) != VERSION:
-            raise self._corrupt(f"line 1 names version {line}, and only {VERSION} is known")
+            raise self._corrupt(f"line 1 declares version {line}, but only {VERSION} is supported")
 
     def _parse(self, line: str, number: int) -> Entry:
         try:
@@ -82,12 +82,12 @@ class CheckpointFile(NamedTuple, Generic[Entry]):
 
     def _corrupt(self, reason: str) -> CorruptCheckpointError:
         return CorruptCheckpointError(
-            f"{self.path} is corrupt: {reason}. Remove it to go on without what it holds."
+            f"{self.path} is corrupt: {reason}. Remove it to continue without its contents."
         )
 
 
 def parse_integer(word: str) -> int:
     """A long in Java's format, without the spaces and underscores that `int` accepts."""
     if not _INTEGER.fullmatch(word) or not -(2**63) <= int(word) < 2**63:
-        raise ValueError(f"{word!r} is no integer")
+        raise ValueError(f"{word!r} is not an integer")
     return int(word)

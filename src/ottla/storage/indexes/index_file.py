@@ -234,7 +234,8 @@ class IndexFile(ABC, Generic[E]):
     def _check_size(self) -> None:
         if self._size_found % self.ENTRY.size:
             raise self._corrupt(
-                f"its {self._size_found} bytes are no multiple of an entry's {self.ENTRY.size}"
+                f"its size of {self._size_found} bytes is not a multiple of an entry's "
+                f"{self.ENTRY.size}"
             )
 
     def _corrupt(self, reason: str) -> CorruptIndexError:

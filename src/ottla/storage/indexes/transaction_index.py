@@ -112,7 +112,7 @@ class TransactionIndex:
         """Reads the whole index. Raises `CorruptIndexError` if it is invalid."""
         if self._size % _ENTRY.size:
             raise self._corrupt(
-                f"its {self._size} bytes are no multiple of an entry's {_ENTRY.size}"
+                f"its size of {self._size} bytes is not a multiple of an entry's {_ENTRY.size}"
             )
         last_offset = self.start_offset - 1
         for transaction in self.entries():

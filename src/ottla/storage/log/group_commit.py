@@ -83,7 +83,9 @@ def _maybe_end(log: Log, offset: int, future: asyncio.Future[None]) -> bool:
 
 
 def _gone(log: Log) -> KafkaError:
-    return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{log.partition} is not here any more")
+    return KafkaError(
+        ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{log.partition} is no longer on this node"
+    )
 
 
 def _end(future: asyncio.Future[None], error: Exception | None) -> None:

@@ -322,8 +322,8 @@ class Log(ReadableLog):
         if offset > self.high_watermark:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"{self.partition} has committed offsets below {self.high_watermark} only; "
-                f"records before {offset} cannot be deleted yet",
+                f"the high watermark of {self.partition} is {self.high_watermark}; records up to "
+                f"offset {offset} cannot be deleted yet",
             )
         self._advance_log_start(offset)
 

@@ -128,9 +128,9 @@ def recover_segment(
             raise CorruptLogError(
                 segment.log_file.path,
                 position=error.position,
-                reason=f"offsets {next_offset} to {recovery_point - 1} were safe on this disk and "
-                "cannot be read any more. Move the file away to go on without them, or replace "
-                "the directory by a copy of another replica's",
+                reason=f"offsets {next_offset} to {recovery_point - 1} were flushed to this disk "
+                "and cannot be read any more. Move the file away to continue without "
+                "them, or replace the directory with a copy of another replica's",
             ) from error
     if end_position < segment.size:
         segment.truncate_at(end_position, next_offset)

@@ -57,7 +57,9 @@ def decode_snapshot(content: Buffer) -> list[ProducerEntry]:
     (count,) = _COUNT.unpack_from(view, _VERSION_AND_CRC.size)
     entries = view[_ENTRIES_AT:]
     if count * _ENTRY.size != len(entries):
-        raise CorruptSnapshotError(f"{count} producers do not take {len(entries)} bytes")
+        raise CorruptSnapshotError(
+            f"the entries of {count} producers do not have {len(entries)} bytes"
+        )
     return [_decode_entry(*fields) for fields in _ENTRY.iter_unpack(entries)]
 
 

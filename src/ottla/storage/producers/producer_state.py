@@ -160,8 +160,9 @@ class ProducerState:
         if coordinator_epoch < entry.coordinator_epoch:
             raise KafkaError(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"a marker for producer {entry.producer_id} on {self._partition} comes from "
-                f"coordinator epoch {coordinator_epoch}; epoch {entry.coordinator_epoch} took over",
+                f"a marker for producer {entry.producer_id} on {self._partition} has coordinator "
+                f"epoch {coordinator_epoch}, but a coordinator with epoch "
+                f"{entry.coordinator_epoch} has taken over",
             )
 
     def update(self, batch: BatchHeader, *, base_offset: int) -> None:
@@ -269,8 +270,8 @@ class ProducerState:
         if verification is None or self._verifications.get(batch.producer_id) is not verification:
             raise KafkaError(
                 ErrorCode.INVALID_TXN_STATE,
-                f"producer {batch.producer_id} wrote to {self._partition} within a transaction "
-                "that its coordinator was not asked about, or that has ended since",
+                f"producer {batch.producer_id} wrote to {self._partition} in a transaction that "
+                "was not verified with its coordinator, or that has ended since",
             )
 
     def _check_first_sequence(self, entry: ProducerEntry | None, batch: BatchHeader) -> None:
@@ -289,7 +290,7 @@ class ProducerState:
         raise KafkaError(
             ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
             f"producer {batch.producer_id} begins on {self._partition} with sequence "
-            f"{batch.base_sequence} of epoch {batch.producer_epoch}; {expected} has to come first",
+            f"{batch.base_sequence} of epoch {batch.producer_epoch}; {expected} is expected",
         )
 
     def _forget_verification(self, marker: BatchHeader) -> None:

@@ -130,8 +130,10 @@ def read_end_transaction_marker(record: Record) -> EndTransactionMarker:
         )
     value = record.value
     if value is None or len(value) < _marker.size:
-        raise ProtocolError(f"an end of transaction has {value!r} where its epoch should be")
+        raise ProtocolError(
+            f"an end transaction marker has {value!r} instead of a coordinator epoch"
+        )
     version, coordinator_epoch = _marker.unpack_from(value)
     if version < 0:
-        raise ProtocolError(f"an end of transaction has version {version}")
+        raise ProtocolError(f"an end transaction marker has the unsupported version {version}")
     return EndTransactionMarker(record_type, coordinator_epoch)

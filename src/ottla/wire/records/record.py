@@ -137,7 +137,7 @@ def _read_bytes(body: bytes, position: int, *, end: int) -> tuple[bytes | None, 
         return None, position
     data_end = position + size
     if data_end > end:
-        raise _malformed(position, f"a field of {size} bytes leaves it")
+        raise _malformed(position, f"a field of {size} bytes extends beyond its end")
     return body[position:data_end], data_end
 
 
@@ -148,7 +148,7 @@ def _read_headers(body: bytes, position: int, *, end: int) -> tuple[RecordHeader
     headers: list[RecordHeader] = []
     # A header takes at least two bytes, so the count can be checked before reading headers.
     if not 0 <= count * 2 <= end - position:
-        raise _malformed(position, f"{count} headers are not in it")
+        raise _malformed(position, f"it declares {count} headers, which do not fit into it")
     for _ in range(count):
         key, position = _read_bytes(body, position, end=end)
         if key is None:

@@ -79,7 +79,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
                     size, position = read_uvarint(body, end)
             end = position + (size >> 1)
             if size & 1 or end > body_end:
-                raise ProtocolError("its size leaves the batch")
+                raise ProtocolError("it extends beyond the end of the batch")
             # Skip the attributes, which are unused.
             timestamp = body[position + 1]
             position += 2
@@ -95,7 +95,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
                     offset, position = read_uvarint(body, position - 1)
             if offset != index << 1:
                 delta = (offset >> 1) ^ -(offset & 1)
-                raise ProtocolError(f"its offset delta is {delta} and has to be {index}")
+                raise ProtocolError(f"its offset delta is {delta}, but must be {index}")
             key_size = body[position]
             position += 1
             if key_size >= 0x80:
@@ -130,7 +130,7 @@ def check_body(body: bytes, header: BatchHeader, limits: RecordLimits) -> Record
     except ProtocolError as error:
         raise MalformedRecordError(index, str(error)) from error
     if end != body_end:
-        raise ProtocolError(f"{body_end - end} bytes are left behind the last record of the batch")
+        raise ProtocolError(f"{body_end - end} bytes are left after the last record of the batch")
     return RecordFindings(latest_found, excluded.keyless, excluded.untimely, excluded.count)
 
 
@@ -158,7 +158,7 @@ class _Excluded:
 def _check_headers(body: bytes, position: int, end: int) -> None:
     """Validates a record's headers, which have to end where the record does."""
     if position >= end:
-        raise ProtocolError("its key or its value reaches beyond its end")
+        raise ProtocolError("its key or its value extends beyond its end")
     zigzag, position = read_uvarint(body, position)
     count = zigzag >> 1
     if zigzag & 1 or count * 2 > end - position:
@@ -171,6 +171,6 @@ def _check_headers(body: bytes, position: int, end: int) -> None:
         if not size & 1:
             position += size >> 1
         if position > end:
-            raise ProtocolError("a header reaches beyond its end")
+            raise ProtocolError("a header extends beyond its end")
     if position != end:
-        raise ProtocolError(f"{end - position} bytes of it are left behind its headers")
+        raise ProtocolError(f"{end - position} bytes of it are left after its headers")

@@ -80,7 +80,7 @@ def _overrun(field: str, length: int, left: int) -> _MalformedError:
 
 def _crowded(field: str) -> _MalformedError:
     return _MalformedError(
-        f"up to {field} it has more than {REQUEST_ELEMENTS_MAX} elements; ask for less at a time"
+        f"up to {field} it has more than {REQUEST_ELEMENTS_MAX} elements; send smaller requests"
     )
 
 

@@ -37,7 +37,7 @@ def test_batches_that_cannot_be_read_are_named(
     with caplog.at_level(logging.INFO):
         node.run(finished(node, compaction))
 
-    assert "prices-0: compaction kept batches whose checksum is right" in caplog.text
+    assert "prices-0: compaction kept batches whose checksum is correct" in caplog.text
     assert "Number of batches: 1. The first: offsets 2 to 2: " in caplog.text
     assert "prices-0: compacted 3 records to 2" in caplog.text
 

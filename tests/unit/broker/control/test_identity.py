@@ -78,7 +78,7 @@ def test_a_node_of_a_cluster_is_formatted_by_a_person(
 def test_metadata_that_is_gone_is_not_begun_anew() -> None:
     disk = SimulatedDisk()
     identify_in(disk, "/a")
-    with pytest.raises(StorageError, match="name all of the node's directories"):
+    with pytest.raises(StorageError, match="to the directories that the node had before"):
         identify_in(disk, "/new", "/a")
 
 
@@ -94,5 +94,5 @@ def test_directories_of_two_clusters_are_refused() -> None:
     identity = identify_in(disk, "/a")
     make_directories(disk, "/b")
     write_meta_properties(disk, "/b", identity._replace(cluster_id="another"))
-    with pytest.raises(StorageError, match="a node's directories belong to one"):
+    with pytest.raises(StorageError, match="must belong to the same cluster"):
         identify_in(disk, "/a", "/b")

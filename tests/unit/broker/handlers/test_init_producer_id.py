@@ -27,7 +27,7 @@ def test_after_the_first_producer_id_no_request_waits(node: OneNode) -> None:
         ids = [(await node.answer(IDEMPOTENT, 5)).producer_id]
         for _ in range(2_500):
             handler = node.broker.apis[InitProducerIdRequest.api_key or 0].handler
-            answer = handler(None, IDEMPOTENT)
+            answer = handler(node.context(5), IDEMPOTENT)
             assert isinstance(answer, InitProducerIdResponse), "it had to wait"
             ids.append(answer.producer_id)
             await _give_way()

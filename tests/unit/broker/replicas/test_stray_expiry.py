@@ -52,7 +52,9 @@ def test_all_strays_of_a_directory_are_one_warning_at_each_start(
         caplog.clear()
         node = start_node(disk)
         (said,) = warnings_of(caplog)
-        assert said.startswith("/data has 5 directories of logs of no partition of this node")
+        assert said.startswith(
+            "/data contains 5 directories of logs that belong to no partition of this node"
+        )
         assert "gone0-0, gone1-0, gone2-0 and 2 more" in said
         assert "each is removed 7 days after it was set aside" in said
         disk = node.crash()

@@ -80,7 +80,7 @@ def test_what_is_missing_is_named() -> None:
     text = shown(ILL)
     assert "1 of 2 brokers serving, 2 partitions, 1 without a leader, 2 under-replicated" in text
     assert "voter, behind by 9 s" in text
-    assert "observer, not heard of" in text
+    assert "observer, has not caught up" in text
     assert "t-1" in text
     assert status_json(ILL, {})["without_leader"] == ["t-1"]
 

@@ -93,7 +93,7 @@ def test_a_node_that_died_is_started_again(tmp_path: Path) -> None:
         assert host.pid(1) != first
 
     host.play(story)
-    assert "1: died of SIGKILL; it is started again" in host.reports
+    assert "1: was killed by SIGKILL; restarting it" in host.reports
 
 
 def test_a_node_that_a_command_ended_stays_down_until_woken(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_properties_that_commands_rely_on_are_refused(name: str, option: str) ->
 def test_an_unknown_profile_is_refused_with_those_that_exist() -> None:
     with pytest.raises(CommandError) as raised:
         resolve(ClusterOptions(profile="prd"))
-    assert raised.value.hints == ("There are: prod, staging.",)
+    assert raised.value.hints == ("Existing profiles: prod, staging.",)
 
 
 def access_with(*properties: str, profile: str | None = None) -> ClusterAccess:

@@ -15,7 +15,7 @@ def test_a_refusal_says_what_was_tried_and_why_not() -> None:
     assert error.message == (
         "Cannot create topic orders: Topic 'orders' already exists (TOPIC_ALREADY_EXISTS)."
     )
-    assert error.hints == ("Say --if-not-exists where that is fine.",)
+    assert error.hints == ("Add --if-not-exists to accept a topic that exists.",)
     assert error.exit_code == ExitCode.REFUSED
 
 
@@ -30,7 +30,7 @@ def test_a_refusal_without_words_has_the_clients() -> None:
 def test_silence_is_no_refusal(code: int) -> None:
     error = refused("produce to orders", KafkaError(code))
     assert error.exit_code == ExitCode.UNREACHABLE
-    assert "still running" in error.hints[-1]
+    assert "broker is running" in error.hints[-1]
 
 
 def test_unknown_configs_have_near_names() -> None:

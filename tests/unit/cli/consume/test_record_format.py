@@ -56,7 +56,7 @@ def test_an_unknown_directive_is_an_error(template: str) -> None:
 def test_directives_of_kcat_are_explained() -> None:
     with pytest.raises(CommandError) as raised:
         RecordFormat("%s", as_bytes)
-    assert raised.value.hints[0] == "kcat's %s is %v here."
+    assert raised.value.hints[0] == "%s is a directive of kcat: write %v instead."
 
 
 def test_options_that_say_the_same_are_refused() -> None:

@@ -93,9 +93,9 @@ def test_brokers_and_members_of_a_static_quorum_need_no_option(formatter: Format
     ("options", "complaint"),
     [
         ((), "--cluster-id ID is missing"),
-        (("-t", CLUSTER_ID), "who are the others?"),
+        (("-t", CLUSTER_ID), "name the first controllers"),
         (("-t", CLUSTER_ID, "-s", "-N"), "contradict each other"),
-        (("-t", CLUSTER_ID, "-I", "1@h1"), "is no controller"),
+        (("-t", CLUSTER_ID, "-I", "1@h1"), "is not a controller"),
     ],
 )
 def test_wrong_usage_says_what_is_wrong(

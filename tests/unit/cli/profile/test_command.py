@@ -56,11 +56,11 @@ def test_profiles_live_from_create_to_delete() -> None:
     [
         (("create", "staging"), "exists already"),
         (("create", "no name"), "is not a name"),
-        (("create", "other", "-b", "http://kafka"), "no address"),
+        (("create", "other", "-b", "http://kafka"), "not an address"),
         (("create", "other", "-X", "bootstrap.servers=x"), "--bootstrap"),
         (("create", "other", "-X", "client.id"), "NAME=VALUE"),
         (("set", "staging", "--unset", "client.id"), "no property client.id"),
-        (("use", "prod"), "There are: staging."),
+        (("use", "prod"), "Existing profiles: staging."),
         (("delete", "prod"), "There is no profile prod."),
     ],
 )

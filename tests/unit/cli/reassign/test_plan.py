@@ -23,8 +23,8 @@ def test_a_plan_of_kafkas_tool_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("replicas", "no JSON"),
-        ('{"version": 2, "partitions": []}', "version 1"),
+        ("replicas", "not valid JSON"),
+        ('{"version": 2, "partitions": []}', "version must be 1"),
         ('{"version": 1, "partitions": []}', "no partitions"),
         ('{"partitions": [{"topic": "t", "partition": 0}]}', "lacks"),
         ('{"partitions": [{"topic": "t", "partition": 0, "replicas": ["a"]}]}', "numbers"),

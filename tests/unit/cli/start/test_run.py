@@ -75,7 +75,7 @@ def test_a_node_whose_metadata_failed_ends_with_a_message(
     assert run(tmp_path) == 1
 
     said = capsys.readouterr().err
-    assert "Stopped: its metadata has failed ([Errno 5] Input/output error)" in said
+    assert "Stopped: its metadata log has failed ([Errno 5] Input/output error)" in said
     assert "Traceback" not in said
 
 

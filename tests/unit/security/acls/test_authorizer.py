@@ -222,3 +222,16 @@ def test_some_resource_is_allowed(bindings: list[AclBinding], expected: bool) ->
 
 def test_some_resource_is_allowed_to_everyone_without_entries() -> None:
     assert authorizer_of(allows_everyone=True).allows_any(ALICE, HOST, WRITE, TOPIC)
+
+
+def test_before_the_entries_are_loaded_only_super_users_are_allowed_anything() -> None:
+    authorizer = authorizer_of(super_users=("User:admin",), allows_everyone=True)
+    admin = Principal("User", "admin")
+    authorizer.unload()
+    before = authorizer.version
+    assert authorizer.allows(admin, HOST, AclOperation.READ, ResourceType.TOPIC, "orders")
+    assert not authorizer.allows(ALICE, HOST, AclOperation.READ, ResourceType.TOPIC, "orders")
+    assert not authorizer.allows_any(ALICE, HOST, AclOperation.WRITE, ResourceType.TOPIC)
+    authorizer.follow({})
+    assert authorizer.version > before
+    assert authorizer.allows(ALICE, HOST, AclOperation.READ, ResourceType.TOPIC, "orders")

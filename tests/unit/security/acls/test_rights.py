@@ -15,7 +15,7 @@ from ottla.security.acls.acl import (
     Permission,
     ResourceType,
 )
-from ottla.security.acls.rights import UNRESTRICTED, AclResource, Rights
+from ottla.security.acls.rights import UNRESTRICTED, AclResource, Right, Rights
 from ottla.security.principal import Principal
 from tests.support.controller.cluster_images import uuid
 from tests.support.security.acls import ALICE, HOST, acl, authorizer_of, rights_of
@@ -122,6 +122,24 @@ def test_the_number_of_decisions_that_are_kept_is_bounded() -> None:
     with patch.object(rights_module, "_DECISIONS_MAX", 3):
         for name in ("a", "b", "c", "d"):
             rights.allows(READ, TOPIC, name)
-            assert len(rights._decisions) <= 3
+            assert len(rights._decisions.known) <= 3
         rights.allows(READ, TOPIC, "a")
     assert [resource.name for _, _, _, resource, _ in audit.lines] == ["a", "b", "c", "d", "a"]
+
+
+def test_checks_that_an_api_does_not_declare_fail() -> None:
+    describes = Right(AclOperation.DESCRIBE, ResourceType.TOPIC)
+    rights = rights_of(ALICE, acl(AclOperation.READ, ResourceType.TOPIC, "orders"))
+    declared = rights.declaring((describes,))
+    assert rights.allows(AclOperation.READ, ResourceType.TOPIC, "orders")
+    assert declared.allows(*describes, "orders")
+    for check in (
+        lambda: declared.allows(AclOperation.READ, ResourceType.TOPIC, "orders"),
+        lambda: declared.require(AclOperation.DESCRIBE, ResourceType.GROUP, "orders"),
+        lambda: declared.allows_any(AclOperation.WRITE, ResourceType.TOPIC),
+        lambda: declared.allowed(AclOperation.READ, ResourceType.TOPIC, ["orders"]),
+    ):
+        with pytest.raises(AssertionError, match="declare it"):
+            check()
+    assert declared.operations(ResourceType.TOPIC, "orders")
+    assert UNRESTRICTED.declaring((describes,)) is UNRESTRICTED

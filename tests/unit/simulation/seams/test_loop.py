@@ -89,7 +89,7 @@ def test_exception_of_a_callback_is_recorded_and_the_world_goes_on() -> None:
 
 
 def test_a_world_in_which_nothing_is_left_to_happen_is_stuck() -> None:
-    with pytest.raises(StuckError, match="nothing is left"):
+    with pytest.raises(StuckError, match="no event is scheduled"):
         Scheduler().run_until(lambda: False)
 
 
@@ -101,5 +101,5 @@ def test_a_world_in_which_time_stands_still_is_stuck() -> None:
         loop.call_soon(again)
 
     again()
-    with pytest.raises(StuckError, match="stands still"):
+    with pytest.raises(StuckError, match="does not advance"):
         scheduler.run_until(lambda: False)

@@ -134,7 +134,7 @@ def test_rot_below_the_recovery_point_takes_only_its_partition_offline(
         directory = opened(disk)
         assert set(directory.logs) == {PAYMENTS}
         assert isinstance(directory.offline[ORDERS], CorruptLogError)
-        assert "were safe on this disk" in str(directory.offline[ORDERS])
+        assert "were flushed to this disk" in str(directory.offline[ORDERS])
         directory.close(broker_epoch=1)
 
 

@@ -50,11 +50,11 @@ def test_directory_that_was_never_formatted_has_no_identity() -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "version 0 is not the 1"),
-        (b"version=0\nbroker.id=1\n", "version 0 is not the 1"),
+        (b"", "version 0 is not supported, only 1"),
+        (b"version=0\nbroker.id=1\n", "version 0 is not supported, only 1"),
         (b"version=1\nnode.id=1\n", "it has no cluster.id"),
         (b"version=1\ncluster.id=c\n", "it has no node.id"),
-        (b"version=1\ncluster.id=c\nnode.id=one\n", "'one' is no integer"),
+        (b"version=1\ncluster.id=c\nnode.id=one\n", "'one' is not an integer"),
         (b"version=1\ncluster.id=c\nnode.id=1\ndirectory.id=x\n", "not a Kafka UUID"),
         (b"version=1\ncluster.id=\xff\n", "can't decode"),
     ],

@@ -39,14 +39,14 @@ def test_missing_file_is_an_empty_list() -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"1\n0\n", "line 1 names version 1"),
+        (b"1\n0\n", "line 1 declares version 1"),
         (b"x\n0\n", "line 1 is 'x'"),
         (b"0\nmany\n7\n", "line 2 is 'many'"),
-        (b"0\n2\n7\n", "line 2 promises 2 entries and 1 follow"),
-        (b"0\n1\n7\n8\n", "line 2 promises 1 entries and 2 follow"),
+        (b"0\n2\n7\n", "line 2 declares 2 entries, but 1 follow"),
+        (b"0\n1\n7\n8\n", "line 2 declares 1 entries, but 2 follow"),
         (b"0\n2\n7\nseven\n", "line 4 is 'seven'"),
         (b"0\n2\n7\n\n", "line 4 is ''"),
-        (b"0\n1\n\xff\n", "byte 4 is no UTF-8"),
+        (b"0\n1\n\xff\n", "byte 4 is not UTF-8"),
         (b"0\n1\n9223372036854775808\n", "line 3 is"),
     ],
 )
@@ -58,5 +58,5 @@ def test_what_does_not_parse_is_refused_by_file_and_line(content: bytes, reason:
 
 @pytest.mark.parametrize("word", ["", "1_000", " 1", "0x10", "1.0", "\uff19", "9" * 20, "9" * 5000])
 def test_only_what_java_calls_a_long_is_an_integer(word: str) -> None:
-    with pytest.raises(ValueError, match="is no integer"):
+    with pytest.raises(ValueError, match="is not an integer"):
         parse_integer(word)

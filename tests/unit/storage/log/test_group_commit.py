@@ -133,7 +133,7 @@ def test_a_log_that_is_taken_away_meanwhile_is_no_failure_of_the_disk() -> None:
         disk.rename("/logs/t-0", "/logs/t-0.deleted")
         gate.opened.set()
 
-        with pytest.raises(KafkaError, match="t-0 is not here any more"):
+        with pytest.raises(KafkaError, match="t-0 is no longer on this node"):
             await waiting
         assert not commit.is_syncing(log)
         await tasks.close()

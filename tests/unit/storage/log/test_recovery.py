@@ -234,7 +234,9 @@ def test_damage_below_the_recovery_point_keeps_the_log_closed(
     damage(disk, 16, position=SIZE + 70, data=b"\xff")
     disk.kill()
 
-    with pytest.raises(CorruptLogError, match="offsets 18 to 19 were safe on this disk") as error:
+    with pytest.raises(
+        CorruptLogError, match="offsets 18 to 19 were flushed to this disk"
+    ) as error:
         opened(disk, CONFIG)
 
     assert error.value.position == SIZE

@@ -198,7 +198,7 @@ class ClassicGroup(Group):
             if current != member_id:
                 raise KafkaError(
                     ErrorCode.FENCED_INSTANCE_ID,
-                    f"instance {instance_id} of group {self.id} is {current} now",
+                    f"instance {instance_id} of group {self.id} is member {current} now",
                 )
         member = self.members.get(member_id)
         if member is None:

@@ -162,7 +162,9 @@ class ClassicJoining:
         if group.state is not ClassicState.STABLE:
             return self._rebalancing.maybe_complete(group)
         if group.select_protocol() != group.protocol:
-            return self._rebalancing.rebalance(group, f"{member_id} brought another protocol")
+            return self._rebalancing.rebalance(
+                group, f"member {member_id} joined with other protocols"
+            )
 
         def stored(error: ErrorCode) -> Outcome:
             if error:

@@ -151,7 +151,7 @@ class ClassicRebalancing:
         for member_id in late:
             group.remove(member_id)
             self._sessions.end(group, member_id)
-        return self.prepare(group, f"{late} did not ask for their assignments in time")
+        return self.prepare(group, f"{late} did not send SyncGroup in time")
 
     def has_synced(self, group: ClassicGroup, member: ClassicMember) -> None:
         """A member has sent SyncGroup."""

@@ -51,7 +51,7 @@ class ClassicSyncing:
                 return NOTHING
             if error:
                 self._rebalancing.refuse_syncs(group, error)
-                return self._rebalancing.rebalance(group, "its assignments could not be stored")
+                return self._rebalancing.rebalance(group, "its assignments could not be written")
             self._rebalancing.assign(group, assignments)
             return NOTHING
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from ottla.coordinator.groups.assignors import finish
 from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.coordinator.groups.client import Describable
 from ottla.coordinator.groups.consumer.assigning import AT_ONCE_MAX, assign_later, cost
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import (
@@ -45,12 +46,21 @@ _REFRESH_MS: Final = 10_000
 class GroupChange:
     """Created for one request."""
 
-    def __init__(self, context: GroupContext, group: ConsumerGroup) -> None:
+    def __init__(
+        self,
+        context: GroupContext,
+        group: ConsumerGroup,
+        *,
+        describable: Describable | None = None,
+    ) -> None:
+        """`describable` limits the topics of regular expressions to those that the client may
+        describe. Without it, as when a session expires, an expression gets no new topics."""
         self.records: list[CoordinatorRecord] = []
         self.epoch = group.epoch
         self.target_epoch = group.target_epoch
         self._context = context
         self._group = group
+        self._describable = describable
         # The changed members; None for a removed member.
         self._members: dict[str, ConsumerMember | None] = {}
         self._delta = MemberCounts()
@@ -159,6 +169,8 @@ class GroupChange:
         for regex in sorted(used):
             before = self._regexes.get(regex)
             topics = self._find(regex, before)
+            if topics is not None:
+                topics = self._visible(topics, before)
             if topics is None:
                 continue
             if before is None or before.topics != topics:
@@ -167,6 +179,13 @@ class GroupChange:
             elif not before.has_version:
                 self._put_regex(regex, topics)
         return has_changed
+
+    def _visible(
+        self, topics: frozenset[str], before: ResolvedRegex | None
+    ) -> frozenset[str] | None:
+        if self._describable is not None:
+            return self._describable(topics)
+        return None if before is None else topics & before.topics
 
     def _put_regex(self, regex: str, topics: frozenset[str]) -> None:
         context = self._context

@@ -66,7 +66,7 @@ class ClassicMembers:
         except ProtocolError as error:
             raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error)) from error
         updated = _updated(before, client, request, frozenset(subscription.topics))
-        change = GroupChange(self._context, group)
+        change = GroupChange(self._context, group, describable=client.describable)
         was_stale = group.is_metadata_stale
         current = advance(
             group,

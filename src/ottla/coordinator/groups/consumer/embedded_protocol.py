@@ -26,10 +26,10 @@ _VERSION_MAX: Final = 3
 def read_version(data: bytes) -> int:
     """The version to decode with. Later versions are decoded as the latest known version."""
     if len(data) < _VERSION.size:
-        raise ProtocolError(f"{len(data)} bytes are too few for a consumer's own protocol")
+        raise ProtocolError(f"{len(data)} bytes are too few for the embedded consumer protocol")
     version: int = _VERSION.unpack_from(data)[0]
     if version < 0:
-        raise ProtocolError(f"a consumer's own protocol has no version {version}")
+        raise ProtocolError(f"the embedded consumer protocol has no version {version}")
     return min(version, _VERSION_MAX)
 
 

@@ -175,7 +175,8 @@ class ConsumerGroup(Group):
         if member.classic is None and version is not None and version < _EPOCH_VERSION:
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_VERSION,
-                f"OffsetCommit has the epochs of members from version {_EPOCH_VERSION} on",
+                f"members of a consumer group need OffsetCommit version {_EPOCH_VERSION} "
+                "or newer, which has the member epoch",
             )
         _check_epoch(member, epoch)
 

@@ -87,7 +87,7 @@ class ConsumerHeartbeats:
 
     def _stay(self, client: Client, request: wire.ConsumerGroupHeartbeatRequest) -> Outcome:
         group, records = self._group_for(request)
-        change = GroupChange(self._context, group)
+        change = GroupChange(self._context, group, describable=client.describable)
         change.records += records
         known = self._known_member(group, request)
         if known is None:
@@ -195,7 +195,7 @@ class ConsumerHeartbeats:
         if len(group.members) >= size_max:
             raise KafkaError(
                 ErrorCode.GROUP_MAX_SIZE_REACHED,
-                f"group {group.id} has {size_max} members (group.consumer.max.size)",
+                f"group {group.id} is full: it has {size_max} members (group.consumer.max.size)",
             )
 
     # ---- leaving and fencing
@@ -272,8 +272,8 @@ def _check_epoch(member: ConsumerMember, request: wire.ConsumerGroupHeartbeatReq
     if epoch > member.epoch or not has_missed:
         raise KafkaError(
             ErrorCode.FENCED_MEMBER_EPOCH,
-            f"member {member.id} has epoch {member.epoch} and says {epoch}; it has to let go of "
-            f"all its partitions and join again",
+            f"member {member.id} has epoch {member.epoch} but sent {epoch}; it must revoke all "
+            "its partitions and join again",
         )
 
 

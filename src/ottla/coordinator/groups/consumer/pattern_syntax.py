@@ -79,7 +79,7 @@ def parse(text: str) -> Node:
     reader = _Reader(text)
     node = reader.branch(depth=0)
     if reader.peek() is not None:
-        raise reader.error("a parenthesis is closed that was not opened")
+        raise reader.error("a closing parenthesis has no opening one")
     return node
 
 
@@ -143,7 +143,7 @@ class _Reader:
         if self._take_if("?") and not self._take_if(":"):
             named = self._take_if("P<") or self._take_if("<")
             if not named or self.peek() in ("=", "!"):
-                raise self.error("groups of this kind are not regular, or not supported")
+                raise self.error("groups of this kind are not supported")
             while self._take() != ">":
                 pass
         node = self.branch(depth=depth + 1)
@@ -171,7 +171,7 @@ class _Reader:
             return _CONTROLS[character]
         if character in _SPECIAL or not character.isalnum():
             return character
-        raise self.error(f"\\{character} is not known")
+        raise self.error(f"\\{character} is not supported")
 
     def _set(self) -> Characters:
         is_negated = self._take_if("^")

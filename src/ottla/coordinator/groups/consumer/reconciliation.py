@@ -44,7 +44,8 @@ def reconcile(
             if owned is None or owned:
                 raise KafkaError(
                     ErrorCode.FENCED_MEMBER_EPOCH,
-                    f"member {member.id} is in a state that is not known here; join again",
+                    f"the state of member {member.id} is not supported by this "
+                    "coordinator; join again",
                 )
             epoch = target_epoch
     kept = member.assigned & target

@@ -39,7 +39,9 @@ class ConsumerSessions:
         self._context.timers.schedule(
             key,
             delay_ms=member.rebalance_timeout_ms,
-            operation=lambda: self._over(group_id, member_id, epoch, "did not let go in time"),
+            operation=lambda: self._over(
+                group_id, member_id, epoch, "did not revoke its partitions in time"
+            ),
         )
 
     def has_to_join(self, group_id: str, member: ConsumerMember) -> None:
