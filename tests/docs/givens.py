@@ -14,6 +14,10 @@ GIVENS = {
     "a web server": "true; python -u -m http.server 8080 --bind 127.0.0.1",
     "four nodes": "true; ottla cluster up --nodes 4",
     "three nodes": "true; ottla cluster up --nodes 3",
+    "a secured cluster": """\
+true; ottla cluster up --secure --nodes 1
+until ottla cluster status > status.txt 2>&1; do sleep 0.1; done
+""",
     "a leader that was stopped": "ottla cluster stop 1 && ottla cluster restart 1",
     "server.properties": """\
 cat > server.properties <<END

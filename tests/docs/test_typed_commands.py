@@ -49,7 +49,7 @@ def test_options_of_a_section_are_those_of_its_command() -> None:
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         command = PROGRAM.commands.get(section.partition("\n")[0], PROGRAM)
         for span in spans(section):
-            for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", span if span[0] == "-" else ""):
+            for option in re.findall(r"(?<!\S)--?[a-z][a-z0-9-]*", span if span[0] == "-" else ""):
                 assert option in options_of(command), f"{command.name} has no {option} ({span})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ottla.configs.resource import BROKERS_DEFAULT
@@ -15,6 +16,7 @@ from ottla.runtime.disk import Disk
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
 from ottla.wire.stored.cluster_metadata.features import FeatureLevelRecord
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 from ottla.wire.stored.cluster_metadata.transactions import (
     BeginTransactionRecord,
     EndTransactionRecord,
@@ -23,13 +25,19 @@ from ottla.wire.stored.cluster_metadata.transactions import (
 FILE_NAME: Final = "bootstrap.checkpoint"
 
 
-def bootstrap_snapshot(disk: Disk, directory: str, *, now_ms: int) -> Snapshot:
+def bootstrap_snapshot(
+    disk: Disk,
+    directory: str,
+    *,
+    users: Sequence[UserScramCredentialRecord] = (),
+    now_ms: int,
+) -> Snapshot:
     """The file `bootstrap.checkpoint` that Kafka writes into a directory when it formats it."""
     return Snapshot(
         disk=disk,
         path=f"{directory}/{FILE_NAME}",
         id=BOOTSTRAP_SNAPSHOT,
-        records=_initial_levels(),
+        records=(*_initial_levels(), *users),
         metadata_version=INITIAL_LEVELS[METADATA_VERSION],
         voters=None,
         last_contained_log_timestamp=0,

@@ -26,6 +26,7 @@ from ottla.storage.directories.meta_properties import (
 )
 from ottla.storage.errors import StorageError
 from ottla.storage.files.durable_file import make_directories
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
 
 def new_cluster_id(dice: Dice) -> str:
@@ -45,6 +46,7 @@ def format_node(
     cluster_id: str,
     node_id: NodeId,
     voters: VoterSet,
+    users: Sequence[UserScramCredentialRecord] = (),
     dice: Dice,
     now_ms: int,
 ) -> MetaProperties:
@@ -52,8 +54,9 @@ def format_node(
     of the metadata directory.
 
     The metadata directory of a voter gets the directory id from the voter set, all others get new
-    ids. Raises `StorageError`, before anything is written, for a directory that belongs to another
-    node or cluster, or that contains files which are not Kafka's.
+    ids. The first active controller writes `users` into the empty log. Raises `StorageError`,
+    before anything is written, for a directory that belongs to another node or cluster, or that
+    contains files which are not Kafka's.
     """
     every_path = tuple(dict.fromkeys([metadata_path, *paths]))
     found = {path: read_meta_properties(disk, path) for path in every_path}
@@ -73,6 +76,7 @@ def format_node(
         node_id=node_id,
         directory_id=dice.uuid() if voter is None else voter.key.directory_id,
         voters=voters,
+        users=users,
         now_ms=now_ms,
     )
     for path in every_path:
@@ -90,6 +94,7 @@ def format_directory(
     node_id: NodeId,
     directory_id: Uuid,
     voters: VoterSet = NO_VOTERS,
+    users: Sequence[UserScramCredentialRecord] = (),
     now_ms: int,
 ) -> MetaProperties:
     """Formats a directory for the metadata log of a node, durably.
@@ -106,7 +111,7 @@ def format_directory(
         raise StorageError(
             f"{directory} is formatted already; empty it to format it again, which deletes its data"
         )
-    bootstrap_snapshot(disk, directory, now_ms=now_ms).write()
+    bootstrap_snapshot(disk, directory, users=users, now_ms=now_ms).write()
     if voters.voters:
         _voters_snapshot(disk, directory, voters, now_ms).write()
     identity = MetaProperties(cluster_id, node_id, directory_id)

@@ -41,7 +41,10 @@ def assert_refused(result: Result, file: Path, remedy: str) -> None:
             ("quorum", "add", *CLUSTER, "--config"),
             "give --config the path of the controller's server.properties",
         ),
-        (("topics", "list", *CLUSTER, "-X", "ssl.ca.location="), "correct the path of ssl.ca"),
+        (
+            ("topics", "list", *CLUSTER, "-X", "security.protocol=SSL", "-X", "ssl.ca.location="),
+            "correct the path of ssl.ca",
+        ),
     ],
 )
 def test_a_missing_file_is_named_with_what_to_do(

@@ -35,6 +35,23 @@ DataDir = Annotated[
         help="The directory of the cluster.",
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any of Kafka's broker configs, for all nodes of a new cluster.",
+        show_default=False,
+    ),
+]
+Secure = Annotated[
+    bool,
+    typer.Option(
+        "--secure",
+        help="Make a new cluster with TLS, users with passwords, and ACLs, and a profile for its "
+        "user admin.",
+    ),
+]
 NodeId = Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)]
 
 
@@ -67,15 +84,8 @@ def up(
             metavar="HOST", help="Host that the nodes advertise to clients.", show_default=False
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any of Kafka's broker configs, for all nodes of a new cluster.",
-            show_default=False,
-        ),
-    ] = None,
+    settings: Settings = None,
+    secure: Secure = False,
     detach: Annotated[
         bool,
         typer.Option("--detach", help="Run in the background; return when the cluster is ready."),
@@ -100,8 +110,17 @@ def up(
         from ottla.cli.cluster.up import find_or_make, run_in_background, run_in_foreground
 
         layout = find_or_make(
-            data_dir, nodes=nodes, listen=listen, advertise=advertise, settings=settings or ()
+            data_dir,
+            nodes=nodes,
+            listen=listen,
+            advertise=advertise,
+            settings=settings or (),
+            is_secured=secure,
         )
+        if secure:
+            from ottla.cli.cluster.local_profile import use_local_profile
+
+            use_local_profile(terminal, layout)
         run = run_in_background if detach else run_in_foreground
         run(terminal, layout, restarts=restart)
 

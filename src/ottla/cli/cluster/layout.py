@@ -22,6 +22,7 @@ from ottla.runtime.network import Address
 
 PROPERTIES_NAME: Final = "server.properties"
 STATE_NAME: Final = "cluster.json"
+CLIENT_PROPERTIES_NAME: Final = "client.properties"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ class ClusterLayout:
     @property
     def state_file(self) -> Path:
         return self.directory / STATE_NAME
+
+    @property
+    def client_properties_file(self) -> Path:
+        """The credentials of the user `admin`, in a secured cluster."""
+        return self.directory / CLIENT_PROPERTIES_NAME
 
     def node(self, node_id: int) -> NodePlace:
         for node in self.nodes:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ottla.cli.certs.run import require_package
+from ottla.cli.client_security.private_file import write_private_file
 from ottla.cli.cluster.layout import (
     ClusterLayout,
     NodePlace,
     node_folder,
     node_properties,
 )
+from ottla.cli.cluster.secured import ClusterSecurity, write_security
 from ottla.cli.cluster.state import initial_state
 from ottla.cli.connection.bootstrap_addresses import PORT_MAX, join_addresses
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -28,6 +31,7 @@ from ottla.runtime.free_ports import free_ports, is_free
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
 CONTROLLER_HOST: Final = "127.0.0.1"
 # Short timeouts suffice within one host. A new cluster waits once to twice the election timeout for
@@ -46,6 +50,7 @@ class NewCluster:
     listen: Address
     advertised_host: str | None
     settings: Mapping[str, str]
+    is_secured: bool = False
 
 
 def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
@@ -54,29 +59,63 @@ def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
     _require_empty(directory)
     dice = SystemDice()
     layout = ClusterLayout(directory, _places(directory, wanted, dice))
-    controllers = tuple(node.controller_address for node in layout.nodes)
-    defaults = {**_ONE_HOST, **replication_defaults(wanted.nodes), **wanted.settings}
-    for place in layout.nodes:
-        properties = node_properties(
-            place,
-            bootstrap_controllers=join_addresses(controllers),
-            advertised_host=wanted.advertised_host,
-            defaults=defaults,
-        )
-        _validate(properties)
+    security = _security(layout, dice) if wanted.is_secured else None
+    properties = {place: _properties(place, layout, wanted, security) for place in layout.nodes}
+    for each in properties.values():
+        _validate(each)
+    for place, each in properties.items():
         place.folder.mkdir(parents=True)
         # A colon needs no escape within a value, and the file is easier to read without.
-        text = format_properties(properties).replace("\\:", ":")
-        place.properties_file.write_text(text)
+        text = format_properties(each).replace("\\:", ":")
+        # It may have secrets.
+        write_private_file(place.properties_file, text)
+    if security is not None:
+        write_security(layout, security, advertised_host=wanted.advertised_host)
     cluster_id = new_cluster_id(dice)
-    _format(layout, cluster_id, dice)
+    users = [] if security is None else [security.admin_record(dice)]
+    _format(layout, cluster_id, users, dice)
     # Written last: the directory has a cluster only once this file exists.
     initial_state(layout, cluster_id).write(layout.state_file)
     return layout
 
 
-def _format(layout: ClusterLayout, cluster_id: str, dice: Dice) -> None:
-    """Formats every node's directory with the same voters and their new directory ids."""
+def _security(layout: ClusterLayout, dice: Dice) -> ClusterSecurity:
+    require_package()
+    taken = [
+        port for node in layout.nodes for port in (node.address.port, node.controller_address.port)
+    ]
+    ports = free_ports(dice, CONTROLLER_HOST, count=len(layout.nodes), excluding=taken)
+    internal = {
+        node.id: Address(CONTROLLER_HOST, port)
+        for node, port in zip(layout.nodes, ports, strict=True)
+    }
+    return ClusterSecurity.choose(internal, dice)
+
+
+def _properties(
+    place: NodePlace, layout: ClusterLayout, wanted: NewCluster, security: ClusterSecurity | None
+) -> dict[str, str]:
+    secured = (
+        {}
+        if security is None
+        else security.properties(place, layout.nodes, advertised_host=wanted.advertised_host)
+    )
+    controllers = tuple(node.controller_address for node in layout.nodes)
+    return node_properties(
+        place,
+        bootstrap_controllers=join_addresses(controllers),
+        advertised_host=wanted.advertised_host,
+        defaults={**_ONE_HOST, **replication_defaults(wanted.nodes), **secured, **wanted.settings},
+    )
+
+
+def _format(
+    layout: ClusterLayout,
+    cluster_id: str,
+    users: Sequence[UserScramCredentialRecord],
+    dice: Dice,
+) -> None:
+    """Formats every node's directory with the same voters and users, and new directory ids."""
     voters = VoterSet.of(
         initial_voter(node.id, dice.uuid(), VoterEndpoint("CONTROLLER", *node.controller_address))
         for node in layout.nodes
@@ -90,6 +129,7 @@ def _format(layout: ClusterLayout, cluster_id: str, dice: Dice) -> None:
             cluster_id=cluster_id,
             node_id=NodeId(place.id),
             voters=voters,
+            users=users,
             dice=dice,
             now_ms=SystemClock().now_ms(),
         )

@@ -12,6 +12,9 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from ottla.cli.client_security.client_security import parse_client_security
+from ottla.cli.client_security.command_config import read_command_config
+from ottla.cli.client_security.node_channel import channel_security
 from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster.nodes import running_pids
@@ -25,6 +28,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import read_profiles
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 
@@ -41,17 +45,17 @@ def show_status(
     layout = chosen_layout(directory, options)
     if layout is None:
         access = resolve(options)
-        access.require_plaintext()
-        addresses = access.addresses
+        addresses, security = access.addresses, access.channel_security()
     else:
         addresses = tuple(node.address for node in layout.nodes)
+        security = local_security(layout)
     if watch_s is not None:
         with suppress(KeyboardInterrupt):
-            asyncio.run(_watch(terminal, addresses, layout, watch_s, as_json=as_json))
+            asyncio.run(_watch(terminal, addresses, security, layout, watch_s, as_json=as_json))
         return ExitCode.OK
     processes = _processes(layout)
     try:
-        status = asyncio.run(_fetch_status(addresses))
+        status = asyncio.run(_fetch_status(addresses, security))
     except CommandError as error:
         if layout is not None and not any(process.is_well for process in processes.values()):
             raise CommandError(
@@ -70,6 +74,7 @@ def show_status(
 async def _watch(
     terminal: Terminal,
     addresses: tuple[Address, ...],
+    security: ChannelSecurity,
     layout: ClusterLayout | None,
     interval_s: float,
     *,
@@ -80,7 +85,7 @@ async def _watch(
     with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
         while True:
             try:
-                status = await _fetch_status(addresses)
+                status = await _fetch_status(addresses, security)
             except CommandError as error:
                 fields: Mapping[str, Any] = {"is_well": False, "reason": error.message}
                 shown: RenderableType = Text(error.message, style="red")
@@ -96,9 +101,17 @@ async def _watch(
             await clock.sleep(interval_s)
 
 
-async def _fetch_status(addresses: tuple[Address, ...]) -> ClusterStatus:
-    async with ClusterAdmin(addresses) as admin:
+async def _fetch_status(addresses: tuple[Address, ...], security: ChannelSecurity) -> ClusterStatus:
+    async with ClusterAdmin(addresses, security=security) as admin:
         return await fetch_status(admin)
+
+
+def local_security(layout: ClusterLayout) -> ChannelSecurity:
+    """With the credentials that `ottla cluster up --secure` left in the directory."""
+    if not layout.client_properties_file.exists():
+        return PLAINTEXT
+    config = read_command_config(layout.client_properties_file)
+    return channel_security(parse_client_security(config.properties))
 
 
 def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:

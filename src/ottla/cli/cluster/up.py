@@ -48,6 +48,7 @@ def find_or_make(
     listen: str | None,
     advertise: str | None,
     settings: Sequence[str],
+    is_secured: bool = False,
 ) -> ClusterLayout:
     """The cluster in the directory, or a new one. The options must match an existing cluster."""
     wanted = dict(parse_name_values(settings, what="--set"))
@@ -55,9 +56,11 @@ def find_or_make(
     if not has_cluster(directory):
         from ottla.cli.cluster.making import NewCluster, make_cluster
 
-        new = NewCluster(nodes or DEFAULT_NODES, address, advertise, wanted)
+        new = NewCluster(nodes or DEFAULT_NODES, address, advertise, wanted, is_secured)
         return make_cluster(directory, new)
     layout = read_layout(directory)
+    if is_secured and not layout.client_properties_file.exists():
+        raise _differs(layout, "it is not secured")
     if nodes not in (None, len(layout.nodes)):
         raise _differs(layout, f"it has {count(len(layout.nodes), 'node')}")
     if listen is not None and address not in (layout.nodes[0].address, address._replace(port=0)):

@@ -2,7 +2,8 @@
 
 The command line overrides the environment, which overrides the profile, which overrides the
 default. The current profile (`ottla profile use`) applies only if nothing else names a cluster:
-otherwise its passwords would be sent to another cluster's addresses.
+otherwise its passwords would be sent to another cluster's addresses. For the same reason a file
+named with --command-config replaces all security properties of the profile.
 """
 
 from __future__ import annotations
@@ -10,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.client_security.client_security import ClientSecurity, parse_client_security
+from ottla.cli.client_security.command_config import CommandConfig, read_command_config
+from ottla.cli.client_security.ordinary_client import ordinary_properties
+from ottla.cli.client_security.property_names import check_names, is_of_security
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, read_profiles
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.runtime.network import Address
 
+if TYPE_CHECKING:
+    from ottla.client.channel_security import ChannelSecurity
+
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
-PLAINTEXT: Final = "plaintext"
-SECURITY_PROTOCOL: Final = "security.protocol"
+PLAINTEXT: Final = "PLAINTEXT"
 # Properties that the commands set themselves, with the option that sets them, if there is one.
 _OWN: Final[Mapping[str, str | None]] = {
     "auto.offset.reset": "--from",
@@ -35,7 +42,6 @@ _OWN: Final[Mapping[str, str | None]] = {
 # The endings of the properties of librdkafka that are paths, and a value of theirs that is none.
 _PATHS: Final = (".location", ".keytab", ".file")
 _PROBE: Final = "probe"
-_SECURITY: Final = ("security.", "sasl.", "ssl.", "enable.sasl.", "enable.ssl.", "https.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class ClusterAccess:
     """The effective addresses and client properties. `explicit` are the properties of -X."""
 
     bootstrap: str = DEFAULT_BOOTSTRAP
-    properties: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     explicit: frozenset[str] = frozenset()
 
     @property
@@ -51,68 +57,110 @@ class ClusterAccess:
         return parse_addresses(self.bootstrap)
 
     @property
+    def security(self) -> ClientSecurity:
+        """Raises CommandError for properties that contradict each other."""
+        return parse_client_security(self.properties)
+
+    @property
     def is_plaintext(self) -> bool:
-        return self.properties.get(SECURITY_PROTOCOL, PLAINTEXT).lower() == PLAINTEXT
+        return self.security.protocol == PLAINTEXT
+
+    def client_properties(self) -> dict[str, Any]:
+        """The properties of an ordinary client, by librdkafka's names."""
+        return ordinary_properties(self.properties, self.security)
 
     def require_files(self) -> None:
         """Called before the Kafka client is created, which reports a missing file only once a
         broker answers, and in the words of its TLS library."""
         for name, value in self.properties.items():
             if name.endswith(_PATHS) and value not in ("", _PROBE) and not Path(value).exists():
-                where = "-X" if name in self.explicit else "the profile"
+                where = "-X" if name in self.explicit else "--command-config or the profile"
                 raise CommandError(
                     f"{value} does not exist; correct the path of {name} in {where}.",
                     exit_code=ExitCode.USAGE,
                 )
 
-    def require_plaintext(self) -> None:
-        """Called by commands with a protocol client of their own, without TLS, SASL and properties.
+    def channel_security(self) -> ChannelSecurity:
+        """For commands with a protocol client of their own. It has no other properties: those of
+        -X are refused, those of a profile or a file tune the ordinary client and are ignored."""
+        # Ordinary clients do not need it.
+        from ottla.cli.client_security.node_channel import channel_security
 
-        Other properties of a profile tune the ordinary client and are ignored here.
-        """
-        for name in self.properties:
-            is_of_security = name.startswith(_SECURITY)
-            if name == SECURITY_PROTOCOL and self.is_plaintext:
-                continue
-            if is_of_security or name in self.explicit:
+        for name in sorted(self.explicit):
+            if not is_of_security(name):
                 raise CommandError(
                     f"This command does not support the client property {name}: it speaks Kafka's "
-                    "protocol itself"
-                    + (", without TLS and SASL so far." if is_of_security else "."),
-                    "Use a plaintext listener." if is_of_security else f"Leave out -X {name}.",
+                    "protocol itself.",
+                    f"Leave out -X {name}.",
                     exit_code=ExitCode.USAGE,
                 )
+        return channel_security(self.security)
+
+    def require_plaintext(self) -> None:
+        """Called by commands whose client has neither TLS nor SASL."""
+        self.channel_security()
+        if not self.is_plaintext:
+            raise CommandError(
+                f"This command does not support security.protocol={self.security.protocol}: it has "
+                "no TLS and no SASL yet.",
+                "Use a plaintext listener.",
+                exit_code=ExitCode.USAGE,
+            )
 
 
 def resolve(options: ClusterOptions) -> ClusterAccess:
     """Raises CommandError."""
-    profile = _profile(options)
+    config = CommandConfig(None, {})
+    if options.command_config is not None:
+        config = read_command_config(options.command_config)
+    profile = _profile(options, config)
     explicit = dict(parse_name_values(options.properties, what="-X"))
-    properties = {**profile.properties, **explicit}
+    of_profile = {
+        name: value
+        for name, value in profile.properties.items()
+        if options.command_config is None or not is_of_security(name)
+    }
+    for properties, where in (
+        (of_profile, f"profile {profile.name}"),
+        (config.properties, str(options.command_config)),
+        (explicit, "-X"),
+    ):
+        for name in properties:
+            _require_free(name, where=where)
+    access = ClusterAccess(
+        _bootstrap(options, config, profile),
+        {**of_profile, **config.properties, **explicit},
+        frozenset(explicit),
+    )
+    # Mistakes are reported before anything connects.
+    _ = access.security
+    return access
+
+
+def require_usable(properties: Mapping[str, str]) -> None:
+    """Checks properties before they are stored: rejects names that `resolve` would reject."""
     for name in properties:
-        _require_free(name, where="-X" if name in explicit else f"profile {profile.name}")
-    return ClusterAccess(_bootstrap(options, profile), properties, frozenset(explicit))
-
-
-def require_usable(names: Mapping[str, str]) -> None:
-    """Checks properties before they are stored: rejects those that `resolve` would reject."""
-    for name in names:
         _require_free(name, where="a profile")
+    check_names(properties)
 
 
-def _profile(options: ClusterOptions) -> Profile:
+def _profile(options: ClusterOptions, config: CommandConfig) -> Profile:
     """The profile to use; an empty one if there is none."""
     if options.profile is not None:
         return read_profiles().profile(options.profile)
-    if options.bootstrap is not None:
+    if options.bootstrap is not None or config.bootstrap is not None:
         return Profile("")
     profiles = read_profiles()
     return Profile("") if profiles.current is None else profiles.profile(profiles.current)
 
 
-def _bootstrap(options: ClusterOptions, profile: Profile) -> str:
-    """A profile given on the command line overrides addresses in the environment."""
-    if options.has_own_profile and not options.has_own_bootstrap and profile.bootstrap is not None:
+def _bootstrap(options: ClusterOptions, config: CommandConfig, profile: Profile) -> str:
+    """A file or a profile given on the command line overrides addresses in the environment."""
+    if options.bootstrap is not None and options.has_own_bootstrap:
+        return options.bootstrap
+    if config.bootstrap is not None:
+        return config.bootstrap
+    if options.has_own_profile and profile.bootstrap is not None:
         return profile.bootstrap
     return options.bootstrap or profile.bootstrap or DEFAULT_BOOTSTRAP
 

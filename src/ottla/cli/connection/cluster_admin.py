@@ -12,11 +12,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import cannot_connect
+from ottla.cli.connection.cluster_errors import cannot_connect, insecure, speaks_otherwise
 from ottla.cli.connection.cluster_options import ClusterOptions
-from ottla.cli.connection.port_probe import reason_text
+from ottla.cli.connection.port_probe import PortProbe, reason_text
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client import ChannelError, NodeLink, UnknownRequestError
+from ottla.client.authentication import AuthenticationFailedError
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.node_link import REQUEST_TIMEOUT_MS
 from ottla.model import ErrorCode
 from ottla.runtime.clock import Clock
@@ -24,6 +26,7 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.tls.connection import TlsHandshakeError
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.schema import Message
 
@@ -37,10 +40,12 @@ class ClusterAdmin:
         self,
         bootstrap: Sequence[Address],
         *,
+        security: ChannelSecurity = PLAINTEXT,
         network: Network | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._bootstrap = tuple(bootstrap)
+        self._security = security
         self._network = network or SystemNetwork()
         self._clock = clock or SystemClock()
         self._tasks = Tasks(_raise)
@@ -89,7 +94,7 @@ class ClusterAdmin:
         await self._clock.sleep(0)
 
     async def _link(self, address: Address) -> NodeLink:
-        link = await NodeLink.connect(self._network, self._clock, address)
+        link = await NodeLink.connect(self._network, self._clock, address, security=self._security)
         first = self._links.setdefault(address, link)
         if first is not link:
             # Another task has connected to the same node meanwhile.
@@ -100,13 +105,16 @@ class ClusterAdmin:
         """The link to the bootstrap node that responds first, so a node that hangs causes no
         delay."""
         reasons: dict[Address, str] = {}
+        refusals: dict[Address, str] = {}
         answers: asyncio.Queue[NodeLink | None] = asyncio.Queue()
         for address in self._bootstrap:
-            self._tasks.start("connect", self._connect(address, answers, reasons))
+            self._tasks.start("connect", self._connect(address, answers, reasons, refusals))
         for _ in self._bootstrap:
             link = await answers.get()
             if link is not None:
                 return link
+        if refusals:
+            raise insecure(refusals, next(iter(refusals.values())))
         raise cannot_connect(reasons)
 
     async def _connect(
@@ -114,11 +122,17 @@ class ClusterAdmin:
         address: Address,
         answers: asyncio.Queue[NodeLink | None],
         reasons: dict[Address, str],
+        refusals: dict[Address, str],
     ) -> None:
         try:
             link = await self._link(address)
+        except AuthenticationFailedError as error:
+            refusals[address] = str(error)
+            answers.put_nowait(None)
         except ChannelError as error:
             cause = error.__cause__
+            if isinstance(cause, TlsHandshakeError):
+                refusals[address] = str(cause)
             reasons[address] = (
                 reason_text(cause) if isinstance(cause, OSError) else "no valid response"
             )
@@ -134,13 +148,26 @@ def _raise(_name: str, error: BaseException) -> None:
 def with_admin(options: ClusterOptions, operation: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
     """Runs `operation` with a ClusterAdmin, and closes its connections afterwards."""
     access = resolve(options)
-    access.require_plaintext()
+    security = access.channel_security()
 
     async def run() -> T:
-        async with ClusterAdmin(access.addresses) as admin:
+        async with ClusterAdmin(access.addresses, security=security) as admin:
             return await operation(admin)
 
-    return asyncio.run(run())
+    try:
+        return asyncio.run(run())
+    except CommandError as error:
+        if error.exit_code is ExitCode.UNREACHABLE and access.is_plaintext:
+            _require_kafka(access.addresses)
+        raise
+
+
+def _require_kafka(addresses: Sequence[Address]) -> None:
+    """Raises CommandError if a port has another protocol, such as TLS."""
+    probe = PortProbe(SystemNetwork())
+    for address in addresses:
+        if protocol := probe.other_protocol(address):
+            raise speaks_otherwise(address, protocol) from None
 
 
 def refusal(doing: str, error_code: int, message: str | None) -> CommandError:
@@ -160,5 +187,11 @@ _HINTS: Final = {
     "REQUEST_TIMED_OUT": "Check that the nodes that this needs are running: "
     "`ottla quorum status` shows them.",
     "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
+    "SECURITY_DISABLED": "The cluster has no authorizer: set authorizer.class.name="
+    "org.apache.kafka.metadata.authorizer.StandardAuthorizer on every node, and super.users.",
+    "DELEGATION_TOKEN_AUTH_DISABLED": "Set delegation.token.secret.key, the same on every node.",
+    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED": "Authenticate with a user name and a password or a "
+    "certificate: not on a plaintext listener, and not with a token.",
+    "DELEGATION_TOKEN_OWNER_MISMATCH": "Only the owner of a token and its renewers may do this.",
     "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
 }

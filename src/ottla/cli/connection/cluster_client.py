@@ -177,7 +177,7 @@ def client_configs(access: ClusterAccess, configs: Mapping[str, Any]) -> dict[st
         # The commands report failures themselves.
         "log_level": 0,
         **configs,
-        **access.properties,
+        **access.client_properties(),
         "bootstrap.servers": access.bootstrap,
     }
 

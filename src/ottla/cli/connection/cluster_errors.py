@@ -43,8 +43,7 @@ _HINTS: Final = {
     "TOPIC_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the topic.",
     "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
     "THROTTLING_QUOTA_EXCEEDED": "The cluster limits the rate of these requests: try again later.",
-    "_AUTHENTICATION": "Give the credentials with -X or in a profile, such as "
-    "-X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.username=NAME.",
+    "_AUTHENTICATION": "Give the credentials in a file (--command-config FILE) or a profile.",
 }
 
 
@@ -82,7 +81,10 @@ def speaks_otherwise(address: Address, protocol: str) -> CommandError:
     """The port is open, but is not a broker's PLAINTEXT listener."""
     hint = "Give the port of a broker's listener with --bootstrap HOST:PORT; 9092 is usual."
     if protocol == "TLS":
-        hint = "If it is a broker's listener, add -X security.protocol=SSL (or SASL_SSL)."
+        hint = (
+            "If it is a broker's listener, write security.protocol=SSL (or SASL_SSL) into a file "
+            "and name it with --command-config FILE."
+        )
     return CommandError(
         f"{address_text(address)} does not speak Kafka's protocol: it is {protocol}.",
         hint,
@@ -93,7 +95,8 @@ def speaks_otherwise(address: Address, protocol: str) -> CommandError:
 def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
     return CommandError(
         f"No secure connection to {', '.join(map(address_text, addresses))}: {reason.rstrip('.')}.",
-        "Check security.protocol and the other properties of the profile and of -X.",
+        "Check security.protocol and the other security properties, of --command-config, the "
+        "profile and -X.",
         exit_code=ExitCode.UNREACHABLE,
     )
 
@@ -101,7 +104,8 @@ def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
 def refused_property(error: KafkaError) -> CommandError:
     return CommandError(
         f"The Kafka client rejects its properties: {error.str().rstrip('.')}.",
-        "Properties come from -X and from the profile; librdkafka's CONFIGURATION.md lists them.",
+        "Properties come from -X, --command-config and the profile; librdkafka's CONFIGURATION.md "
+        "lists them.",
         exit_code=ExitCode.USAGE,
     )
 

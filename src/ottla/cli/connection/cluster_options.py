@@ -1,4 +1,5 @@
-"""`--bootstrap`, `--profile` and `-X`: the options of every command that connects to a cluster.
+"""The options of commands that connect to a cluster: `--bootstrap`, `--profile`,
+`--command-config` and `-X`.
 
 Such a command is decorated with `cluster_command` and receives the options as `ClusterOptions`;
 `cluster_access.resolve` turns them into addresses and properties. This module has no slow imports.
@@ -10,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -28,6 +30,7 @@ class ClusterOptions:
     # Whether they come from the command line and not from the environment.
     has_own_bootstrap: bool = True
     has_own_profile: bool = True
+    command_config: Path | None = None
 
     @property
     def names_cluster(self) -> bool:
@@ -81,15 +84,27 @@ Properties = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+CommandConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        help="A file with client properties by Kafka's names, such as "
+        "[cyan]security.protocol[/] and [cyan]sasl.jaas.config[/].",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
 _OPTIONS: Final[dict[str, Any]] = {
     "bootstrap": Bootstrap,
     "profile": ProfileName,
+    "command_config": CommandConfigFile,
     "properties": Properties,
 }
 
 
 def cluster_command(function: Callable[..., None]) -> Callable[..., None]:
-    """Replaces the parameter `options: ClusterOptions` by the three options."""
+    """Replaces the parameter `options: ClusterOptions` by the options above."""
     own = inspect.signature(function, eval_str=True).parameters
 
     @wraps(function)
@@ -123,6 +138,7 @@ def _options(
     *,
     bootstrap: str | None,
     profile: str | None,
+    command_config: Path | None,
     properties: list[str] | None,
 ) -> ClusterOptions:
     def is_own(name: str) -> bool:
@@ -136,4 +152,5 @@ def _options(
         tuple(properties or ()),
         has_own_bootstrap=is_own("bootstrap"),
         has_own_profile=is_own("profile"),
+        command_config=command_config,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import ssl
 from collections.abc import Iterable
 from typing import Final, Protocol
 
@@ -69,16 +70,24 @@ class PortProbe:
         return None
 
     async def _other_protocol(self, address: Address) -> str | None:
+        """Not every server with TLS answers to what is not TLS, so it is greeted in both ways."""
+        for question in (HTTP_REQUEST, client_hello()):
+            protocol = protocol_of(await self._answer(address, question))
+            if protocol is not None:
+                return protocol
+        return None
+
+    async def _answer(self, address: Address, question: bytes) -> bytes:
         words = FirstWords()
         with contextlib.suppress(OSError):
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 connection = await self._network.connect(address, words)
                 try:
-                    connection.write((HTTP_REQUEST,))
+                    connection.write((question,))
                     await words.received.wait()
                 finally:
                     connection.abort()
-        return protocol_of(bytes(words.said))
+        return bytes(words.said)
 
 
 class FirstWords:
@@ -107,6 +116,16 @@ class FirstWords:
 
     def closed(self, error: Exception | None) -> None:  # noqa: ARG002
         self.received.set()
+
+
+def client_hello() -> bytes:
+    """The first message of a TLS handshake. Nothing is sent after it, so nothing is trusted. A
+    broker's plaintext listener reads it as a frame of hundreds of megabytes, too."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
+    return outgoing.read()
 
 
 def protocol_of(said: bytes) -> str | None:

@@ -26,8 +26,24 @@ from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 FILE_NAME: Final = "config.toml"
-_SECRET_PARTS: Final = ("password", "secret", "token", "key.pem", "oauthbearer.config")
+_SECRET_PARTS: Final = (
+    "jaas",
+    "key.pem",
+    "keystore.key",
+    "oauthbearer.config",
+    "passphrase",
+    "password",
+    "secret",
+    "token",
+)
 HIDDEN: Final = "hidden"
+
+
+def is_secret(name: str) -> bool:
+    """Whether the values of this client property are hidden."""
+    lowered = name.lower()
+    # An address is no secret; the endpoint of tokens is one.
+    return not lowered.endswith(".url") and any(part in lowered for part in _SECRET_PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +57,7 @@ class Profile:
     def shown_properties(self) -> dict[str, str]:
         """The properties, with secrets hidden."""
         return {
-            name: HIDDEN if any(part in name for part in _SECRET_PARTS) else value
-            for name, value in self.properties.items()
+            name: HIDDEN if is_secret(name) else value for name, value in self.properties.items()
         }
 
 

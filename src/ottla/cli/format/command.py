@@ -19,6 +19,9 @@ options. A node that is a cluster of its own formats itself: see `ottla start`.
     ottla format --config server.properties --cluster-id ID --standalone
     ottla format --config server.properties --cluster-id ID \\
         --initial-controllers 1@host-1:9093:DIRECTORY-ID,2@host-2:9093:DIRECTORY-ID
+
+Users who have to be there before any other can be created, such as the super user, are given with
+--add-scram, the same on every controller.
 """
 
 
@@ -48,6 +51,16 @@ def format(  # noqa: A001 - the command's name
     no_initial_controllers: Annotated[
         bool, typer.Option("--no-initial-controllers", "-N", help="This node joins a cluster.")
     ] = False,
+    add_scram: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add-scram",
+            "-S",
+            metavar="MECHANISM=[name=NAME,password=PASSWORD]",
+            help="A user of the new cluster who authenticates with SCRAM; any number.",
+            show_default=False,
+        ),
+    ] = None,
     ignore_formatted: Annotated[
         bool,
         typer.Option(
@@ -78,6 +91,7 @@ def format(  # noqa: A001 - the command's name
                 initial_controllers=initial_controllers,
                 no_initial_controllers=no_initial_controllers,
                 ignore_formatted=ignore_formatted,
+                add_scram=tuple(add_scram or ()),
             ),
         )
 

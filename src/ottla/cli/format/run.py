@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ottla.broker.control.identity import controller_endpoint
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.format.scram import scram_records
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.controller.initial_controllers import parse_initial_controllers
@@ -31,6 +32,7 @@ class Formatting:
     initial_controllers: str | None
     no_initial_controllers: bool
     ignore_formatted: bool
+    add_scram: tuple[str, ...] = field(default=(), repr=False)
 
 
 def print_new_id() -> None:
@@ -45,6 +47,7 @@ def format_directories(terminal: Terminal, wanted: Formatting) -> None:
             "`ottla format --new-cluster-id` generates an id for a cluster.",
         )
     node, dice = _read_config(wanted.config), SystemDice()
+    users = scram_records(wanted.add_scram, dice)
     voters = _voters(wanted, node, dice)
     directories = tuple(dict.fromkeys([node.metadata_log_dir, *node.log_dirs]))
     disk = SystemDisk()
@@ -58,6 +61,7 @@ def format_directories(terminal: Terminal, wanted: Formatting) -> None:
             cluster_id=wanted.cluster_id,
             node_id=NodeId(node.node_id),
             voters=voters,
+            users=users,
             dice=dice,
             now_ms=SystemClock().now_ms(),
         )

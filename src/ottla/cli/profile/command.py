@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,6 +34,16 @@ Bootstrap = Annotated[
         show_default=False,
     ),
 ]
+CommandConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        help="Take over the client properties in this file, which has Kafka's names for them, and "
+        "its bootstrap.servers.",
+        show_default=False,
+    ),
+]
 Properties = Annotated[
     list[str] | None,
     typer.Option(
@@ -45,15 +56,23 @@ Properties = Annotated[
 
 
 @app.command()
-def create(name: Name, bootstrap: Bootstrap = None, properties: Properties = None) -> None:
+def create(
+    name: Name,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfigFile = None,
+    properties: Properties = None,
+) -> None:
     """Create a profile and use it from now on.
 
-    [bold]Example[/]  ottla profile create staging --bootstrap kafka-1:9092 -X client.id=billing
+    Passwords are best taken over from a file: other users of the host can read command lines.
+
+    [bold]Examples[/]  ottla profile create staging --bootstrap kafka-1:9092 -X client.id=billing
+    ottla profile create prod --command-config client.properties
     """
     with client_command() as terminal:
-        from ottla.cli.profile.run import create_profile
+        from ottla.cli.profile.run import create_profile, given_properties
 
-        create_profile(terminal, name, bootstrap, properties or ())
+        create_profile(terminal, name, given_properties(bootstrap, command_config, properties))
 
 
 @app.command("list")
@@ -92,6 +111,7 @@ def show(
 def set_(
     name: Name,
     bootstrap: Bootstrap = None,
+    command_config: CommandConfigFile = None,
     properties: Properties = None,
     removed: Annotated[
         list[str] | None,
@@ -108,9 +128,10 @@ def set_(
     [bold]Example[/]  ottla profile set staging -X client.id=orders --unset linger.ms
     """
     with client_command() as terminal:
-        from ottla.cli.profile.run import change_profile
+        from ottla.cli.profile.run import change_profile, given_properties
 
-        change_profile(terminal, name, bootstrap, properties or (), removed or ())
+        given = given_properties(bootstrap, command_config, properties)
+        change_profile(terminal, name, given, removed or ())
 
 
 @app.command()

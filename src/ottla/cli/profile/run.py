@@ -6,10 +6,12 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.client_security.command_config import read_command_config
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_access import require_usable
 from ottla.cli.connection.profiles import (
@@ -23,18 +25,40 @@ from ottla.cli.display.cells import NOTHING
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
 
+_PATH: Final = ".location"
 _NAME: Final = re.compile(r"[\w.-]+")
 
 
-def create_profile(
-    terminal: Terminal, name: str, bootstrap: str | None, properties: Iterable[str]
-) -> None:
+class GivenProperties(NamedTuple):
+    """Of the command line, and of the file that it names."""
+
+    bootstrap: str | None
+    properties: Mapping[str, str]
+
+
+def given_properties(
+    bootstrap: str | None, command_config: Path | None, properties: Iterable[str] | None
+) -> GivenProperties:
+    """The command line goes before the file. Raises CommandError."""
+    explicit = dict(parse_name_values(properties or (), what="-X"))
+    if command_config is None:
+        return GivenProperties(bootstrap, explicit)
+    config = read_command_config(command_config)
+    # A profile is used in any directory.
+    of_file = {
+        name: str(Path(value).absolute()) if value and name.endswith(_PATH) else value
+        for name, value in config.properties.items()
+    }
+    return GivenProperties(bootstrap or config.bootstrap, {**of_file, **explicit})
+
+
+def create_profile(terminal: Terminal, name: str, given: GivenProperties) -> None:
     profiles = read_profiles()
     if name in profiles.by_name:
         raise _usage(f"Profile {name} exists already.", f"Change it with: ottla profile set {name}")
     if not _NAME.fullmatch(name):
         raise _usage(f"{name!r} is not a name for a profile: use letters, digits, '.', '_', '-'.")
-    profiles.by_name[name] = _changed(Profile(name), bootstrap, properties, removed=())
+    profiles.by_name[name] = _changed(Profile(name), given, removed=())
     profiles.current = name
     write_profiles(profiles)
     terminal.stdout.print(f"created profile {name}; it is in use now", markup=False)
@@ -82,13 +106,12 @@ def show_profile(terminal: Terminal, name: str | None, *, as_json: bool) -> None
 def change_profile(
     terminal: Terminal,
     name: str,
-    bootstrap: str | None,
-    properties: Iterable[str],
+    given: GivenProperties,
     removed: Iterable[str],
 ) -> None:
     profiles = read_profiles()
     profile = profiles.profile(name)
-    profiles.by_name[name] = _changed(profile, bootstrap, properties, removed)
+    profiles.by_name[name] = _changed(profile, given, removed)
     write_profiles(profiles)
     terminal.stdout.print(f"changed profile {name}", markup=False)
 
@@ -125,16 +148,14 @@ def edit_profiles(terminal: Terminal) -> None:
     terminal.stdout.print(f"edited {profiles_file()}", markup=False, soft_wrap=True)
 
 
-def _changed(
-    profile: Profile, bootstrap: str | None, properties: Iterable[str], removed: Iterable[str]
-) -> Profile:
+def _changed(profile: Profile, given: GivenProperties, removed: Iterable[str]) -> Profile:
     kept = dict(profile.properties)
     for name in removed:
         if name not in kept:
             raise _usage(f"Profile {profile.name} has no property {name}.")
         del kept[name]
-    kept |= parse_name_values(properties, what="-X")
-    changed = Profile(profile.name, bootstrap or profile.bootstrap, kept)
+    kept |= given.properties
+    changed = Profile(profile.name, given.bootstrap or profile.bootstrap, kept)
     _check(changed)
     return changed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from ottla.cli.connection.cluster_access import DEFAULT_BOOTSTRAP, ClusterAccess
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, Profiles, write_profiles
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.channel_security import PLAINTEXT
 
 PROD = Profile("prod", "kafka-prod:9092", {"client.id": "billing", "linger.ms": "5"})
 STAGING = Profile("staging", "kafka-staging:9092")
@@ -88,24 +90,83 @@ def access_with(*properties: str, profile: str | None = None) -> ClusterAccess:
     return resolve(ClusterOptions("near:9092", profile, properties))
 
 
-@pytest.mark.parametrize(
-    "name", ["security.protocol", "sasl.password", "ssl.ca.location", "linger.ms"]
-)
-def test_commands_that_speak_the_protocol_refuse_what_they_cannot_do(name: str) -> None:
-    with pytest.raises(CommandError) as raised:
-        access_with(f"{name}=SSL").require_plaintext()
-    assert name in raised.value.message
-
-
-def test_commands_that_speak_the_protocol_refuse_security_of_a_profile(profiles: Profiles) -> None:
-    profiles.by_name["secure"] = Profile("secure", None, {"security.protocol": "SASL_SSL"})
-    write_profiles(profiles)
-    with pytest.raises(CommandError, match=r"security\.protocol"):
-        access_with(profile="secure").require_plaintext()
+def test_commands_that_speak_the_protocol_refuse_properties_of_the_ordinary_client() -> None:
+    with pytest.raises(CommandError, match=r"linger\.ms"):
+        access_with("linger.ms=5").channel_security()
 
 
 def test_what_tunes_the_ordinary_client_of_a_profile_does_not_matter_to_them() -> None:
-    access_with("security.protocol=plaintext", profile="prod").require_plaintext()
+    access = access_with("security.protocol=plaintext", profile="prod")
+    assert access.channel_security() is PLAINTEXT
+    access.require_plaintext()
+
+
+LOGIN = (
+    'org.apache.kafka.common.security.scram.ScramLoginModule required username="bob" '
+    'password="secret of bob";'
+)
+SECURE = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.jaas.config": LOGIN,
+}
+
+
+def test_pipelines_refuse_security_of_a_profile(profiles: Profiles) -> None:
+    profiles.by_name["secure"] = Profile("secure", None, SECURE)
+    write_profiles(profiles)
+    with pytest.raises(CommandError, match=r"security\.protocol=SASL_PLAINTEXT"):
+        access_with(profile="secure").require_plaintext()
+
+
+def with_config(path: Path, text: str, **options: Any) -> ClusterAccess:
+    file = path / "client.properties"
+    file.write_text(text)
+    return resolve(ClusterOptions(command_config=file, **options))
+
+
+def test_a_file_names_the_cluster_and_its_properties(tmp_path: Path) -> None:
+    access = with_config(tmp_path, "bootstrap.servers=near:9092\nclient.id=me\n")
+    # The profile in use is not meant.
+    assert access == ClusterAccess("near:9092", {"client.id": "me"})
+
+
+def test_a_file_goes_before_the_environment_and_after_the_command_line(tmp_path: Path) -> None:
+    text = "bootstrap.servers=near:9092\n"
+    access = with_config(tmp_path, text, bootstrap="env:9092", has_own_bootstrap=False)
+    assert access.bootstrap == "near:9092"
+    access = with_config(tmp_path, text, bootstrap="here:9092")
+    assert access.bootstrap == "here:9092"
+    access = with_config(tmp_path, "client.id=a\n", bootstrap="h:1", properties=("client.id=b",))
+    assert access.properties == {"client.id": "b"}
+
+
+def test_a_file_replaces_the_security_of_the_profile_and_nothing_else(
+    tmp_path: Path, profiles: Profiles
+) -> None:
+    profiles.by_name["prod"] = Profile("prod", "kafka-prod:9092", {"linger.ms": "5", **SECURE})
+    write_profiles(profiles)
+    access = with_config(tmp_path, "client.id=me\n")
+    assert access == ClusterAccess("kafka-prod:9092", {"linger.ms": "5", "client.id": "me"})
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="none does not exist"):
+        resolve(ClusterOptions(command_config=tmp_path / "none"))
+
+
+def test_passwords_are_not_in_the_text_of_a_value(profiles: Profiles) -> None:
+    profiles.by_name["secure"] = Profile("secure", None, SECURE)
+    write_profiles(profiles)
+    access = access_with(profile="secure")
+    assert "secret" not in repr(access)
+    assert "secret" not in repr(access.security)
+    assert access.client_properties()["sasl.password"] == "secret of bob"
+    assert "secret" not in str(profiles.by_name["secure"].shown_properties)
+
+
+def secured(*properties: str) -> ClusterAccess:
+    return access_with("security.protocol=SASL_SSL", "sasl.mechanism=GSSAPI", *properties)
 
 
 @pytest.mark.parametrize("name", ["ssl.ca.location", "sasl.kerberos.keytab"])
@@ -113,8 +174,8 @@ def test_a_file_of_a_property_has_to_exist(name: str, tmp_path: Path) -> None:
     there, missing = tmp_path / "there", tmp_path / "missing"
     there.touch()
     for value in (str(there), "probe", ""):
-        access_with(f"{name}={value}").require_files()
+        secured(f"{name}={value}").require_files()
     with pytest.raises(CommandError) as raised:
-        access_with(f"{name}={missing}").require_files()
+        secured(f"{name}={missing}").require_files()
     assert raised.value.message == f"{missing} does not exist; correct the path of {name} in -X."
     assert raised.value.exit_code == ExitCode.USAGE

@@ -1,5 +1,6 @@
 """`ottla format`, in one process."""
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,17 @@ from typer.testing import CliRunner, Result
 
 from ottla.cli.main import make_app
 from ottla.configs.java_properties import format_properties
+from ottla.configs.value import Password
+from ottla.controller.bootstrap import read_bootstrap_records
 from ottla.model import uuid_from_text, uuid_to_text
 from ottla.runtime.system_disk import SystemDisk
+from ottla.security.sasl.scram_credential import (
+    ScramMechanism,
+    make_credential,
+    salt_password,
+)
 from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 CONTROLLERS = "1@h1:9093:JEXY6aqzQY-32P5TStzaFg,2@h2:9093:MvDxzVmcRsaTz33bUuRU6A"
@@ -124,3 +133,63 @@ def test_a_directory_with_foreign_files_is_not_formatted(formatter: Formatter) -
     refused = formatter.run("-t", CLUSTER_ID, "-s", exit_code=1)
     assert "holds files that are not Kafka's: photo.jpg" in refused.stderr.replace("\n", " ")
     assert [each.name for each in formatter.directory.iterdir()] == ["photo.jpg"]
+
+
+def users_of(formatter: Formatter) -> list[UserScramCredentialRecord]:
+    records = read_bootstrap_records(SystemDisk(), str(formatter.directory))
+    return [record for record in records if isinstance(record, UserScramCredentialRecord)]
+
+
+def test_users_are_in_the_bootstrap_snapshot(formatter: Formatter) -> None:
+    alice = "SCRAM-SHA-256=[name=alice,password=alice's secret]"
+    salted = salt_password("sha512", Password("bob's"), salt=b"some salt", iterations=8192)
+    bob = (
+        f'SCRAM-SHA-512=[name=bob, iterations=8192, salt="{b64encode(b"some salt").decode()}",'
+        f'saltedpassword="{b64encode(salted).decode()}"]'
+    )
+    formatter.run("-t", CLUSTER_ID, "-s", "--add-scram", alice, "-S", bob)
+    first, second = users_of(formatter)
+    assert (first.name, first.mechanism, first.iterations) == ("alice", 1, 4096)
+    credential = make_credential(
+        ScramMechanism.SCRAM_SHA_256, Password("alice's secret"), salt=bytes(first.salt)
+    )
+    assert bytes(first.stored_key) == credential.stored_key
+    assert bytes(first.server_key) == credential.server_key
+    expected = make_credential(
+        ScramMechanism.SCRAM_SHA_512, Password("bob's"), salt=b"some salt", iterations=8192
+    )
+    assert (second.name, second.mechanism, second.iterations) == ("bob", 2, 8192)
+    assert bytes(second.stored_key) == expected.stored_key
+
+
+@pytest.mark.parametrize(
+    ("user", "complaint"),
+    [
+        ("SCRAM-SHA-256", "MECHANISM=[...]"),
+        ("scram-sha-256=[name=a,password=hunter2]", "must be SCRAM-SHA-256 or SCRAM-SHA-512"),
+        ("SCRAM-SHA-256=[password=hunter2]", "name=... is missing"),
+        ("SCRAM-SHA-256=[name=a]", "either password=... or saltedpassword="),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,saltedpassword=eA==]", "either password="),
+        ("SCRAM-SHA-256=[name=a,saltedpassword=eA==]", "needs salt="),
+        ("SCRAM-SHA-256=[name=a,salt=eA==,saltedpassword=eA==]", "must have 32 bytes"),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,salt=hunter2]", "salt is not Base64"),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,iterations=many]", "must be a number"),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,iterations=99]", "from 4096 to 16384"),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,user=b]", "there are only the items"),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,]", "not of the form NAME=VALUE"),
+        ("SCRAM-SHA-256=[name=a,name=b,password=hunter2]", "name is given twice"),
+    ],
+)
+def test_users_that_cannot_be_are_refused_without_their_passwords(
+    formatter: Formatter, user: str, complaint: str
+) -> None:
+    refused = formatter.run("-t", CLUSTER_ID, "-s", "--add-scram", user, exit_code=2)
+    assert complaint in refused.stderr
+    assert "hunter2" not in refused.stderr
+    assert not formatter.directory.exists()
+
+
+def test_a_user_has_one_credential_of_a_mechanism(formatter: Formatter) -> None:
+    alice = "SCRAM-SHA-256=[name=alice,password=x]"
+    refused = formatter.run("-t", CLUSTER_ID, "-s", "-S", alice, "-S", alice, exit_code=2)
+    assert "alice is given twice" in refused.stderr

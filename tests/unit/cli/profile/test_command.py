@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from ottla.cli.connection.profiles import profiles_file
+from ottla.cli.connection.profiles import profiles_file, read_profiles
 from ottla.cli.main import make_app
 
 
@@ -81,3 +81,26 @@ def test_edit_opens_the_editor_of_the_user(monkeypatch: pytest.MonkeyPatch) -> N
     assert "unknown field profile" in profile("edit", exit_code=2).stderr
     monkeypatch.setenv("EDITOR", "false")
     assert "exit code 1" in profile("edit", exit_code=2).stderr
+
+
+def test_a_file_becomes_a_profile_without_passwords_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    login = 'ScramLoginModule required username="me" password="my secret";'
+    Path("client.properties").write_text(
+        "bootstrap.servers=kafka:9092\nsecurity.protocol=SASL_SSL\n"
+        "sasl.mechanism=SCRAM-SHA-512\nssl.truststore.location=ca.pem\n"
+        f"sasl.jaas.config={login}\nssl.keystore.key=my secret\n"
+    )
+    profile("create", "prod", "--command-config", "client.properties", "-X", "client.id=me")
+    stored = read_profiles().profile("prod")
+    assert stored.bootstrap == "kafka:9092"
+    assert stored.properties["sasl.jaas.config"] == login
+    assert stored.properties["ssl.truststore.location"] == str(tmp_path / "ca.pem")
+    assert stored.properties["client.id"] == "me"
+    for shown in (profile("show"), profile("show", "--json"), profile("list")):
+        assert "secret" not in shown.output
+    refused = profile("create", "b", "-X", "sasl.jaas.conf=my secret", exit_code=2)
+    assert "no client property sasl.jaas.conf" in refused.stderr
+    assert "secret" not in refused.output

@@ -1,0 +1,1 @@
+"""`ottla acls`: access control lists."""

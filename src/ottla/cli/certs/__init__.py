@@ -1,0 +1,1 @@
+"""`ottla certs`: a development authority, and certificates signed by it."""

@@ -1,0 +1,148 @@
+"""`ottla certs`: certificates for development; commands, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import Json, client_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Make certificates for development and tests, and show any.",
+    epilog="[bold]Exit codes[/]  0: done.  1: a shown certificate is not valid now.  2: wrong "
+    "usage.",
+)
+
+Directory = Annotated[
+    Path,
+    typer.Option("--out", "-o", metavar="DIR", help="The directory of the authority's files."),
+]
+Days = Annotated[int, typer.Option("--days", min=1, metavar="N", help="How long it is valid.")]
+Rsa = Annotated[bool, typer.Option("--rsa", help="An RSA key instead of ECDSA (P-256).")]
+Pkcs12 = Annotated[
+    bool, typer.Option("--pkcs12", help="Also write a PKCS#12 store, with a password.")
+]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--password-file",
+        metavar="FILE",
+        help="The password of the PKCS#12 store, the only line of the file (- is standard input); "
+        "without it the command asks.",
+        show_default=False,
+    ),
+]
+FileName = Annotated[
+    str | None,
+    typer.Option(
+        "--file-name",
+        metavar="NAME",
+        help="The name of the files, without .pem and .key; the name of the certificate if not "
+        "given.",
+        show_default=False,
+    ),
+]
+DEFAULT_DIRECTORY = Path("certs")
+AUTHORITY_DAYS = 3_650
+CERTIFICATE_DAYS = 365
+
+
+@app.command()
+def ca(
+    directory: Directory = DEFAULT_DIRECTORY,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="The common name.")
+    ] = "Ottla development CA",
+    days: Days = AUTHORITY_DAYS,
+    rsa: Rsa = False,
+) -> None:
+    """Make a certificate authority: ca.pem, which clients and nodes trust, and ca.key.
+
+    [bold]Example[/]  ottla certs ca --out ./certs
+    """
+    with client_command() as terminal:
+        from ottla.cli.certs.run import NewCertificate, make_ca
+
+        make_ca(terminal, NewCertificate(name, directory, days, rsa))
+
+
+@app.command()
+def server(
+    hosts: Annotated[list[str], typer.Argument(metavar="HOST...", show_default=False)],
+    directory: Directory = DEFAULT_DIRECTORY,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="The common name; the first host if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    file_name: FileName = None,
+    days: Days = CERTIFICATE_DAYS,
+    rsa: Rsa = False,
+    pkcs12: Pkcs12 = False,
+    password_file: PasswordFile = None,
+) -> None:
+    """Make the certificate of a node that is reached by these names and IP addresses.
+
+    It is also good for the node's own connections to other nodes.
+
+    [bold]Example[/]  ottla certs server kafka-1.example.com localhost 127.0.0.1 --out ./certs
+    """
+    with client_command() as terminal:
+        from ottla.cli.certs.run import NewCertificate, make_signed
+
+        wanted = NewCertificate(
+            name or hosts[0], directory, days, rsa, pkcs12, password_file, file_name
+        )
+        make_signed(terminal, wanted, hosts)
+
+
+@app.command()
+def client(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
+    directory: Directory = DEFAULT_DIRECTORY,
+    file_name: FileName = None,
+    days: Days = CERTIFICATE_DAYS,
+    rsa: Rsa = False,
+    pkcs12: Pkcs12 = False,
+    password_file: PasswordFile = None,
+) -> None:
+    """Make the certificate of a client, for listeners with ssl.client.auth.
+
+    [bold]Example[/]  ottla certs client billing --out ./certs
+    """
+    with client_command() as terminal:
+        from ottla.cli.certs.run import NewCertificate, make_signed
+
+        wanted = NewCertificate(name, directory, days, rsa, pkcs12, password_file, file_name)
+        make_signed(terminal, wanted, None)
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    rules: Annotated[
+        str,
+        typer.Option(
+            "--rules", metavar="RULES", help="The listener's ssl.principal.mapping.rules."
+        ),
+    ] = "DEFAULT",
+    password_file: PasswordFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show the certificates of a PEM or PKCS#12 file: subject, names, expiry and principal."""
+    with client_command() as terminal:
+        from ottla.cli.certs.run import show_certificates
+
+        raise typer.Exit(
+            show_certificates(
+                terminal, file, rules=rules, password_file=password_file, as_json=as_json
+            )
+        )

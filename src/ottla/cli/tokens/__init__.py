@@ -1,0 +1,1 @@
+"""`ottla tokens`: delegation tokens."""

@@ -1,0 +1,162 @@
+"""`ottla tokens`: delegation tokens; commands, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ottla.cli.connection.client_command import EXIT_CODES, Json, client_command
+from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Create, list, renew and expire delegation tokens.",
+    epilog=EXIT_CODES,
+)
+
+TokenId = Annotated[str, typer.Argument(metavar="TOKEN-ID", show_default=False)]
+
+
+@app.command()
+@cluster_command
+def create(
+    options: ClusterOptions,
+    owner: Annotated[
+        str | None,
+        typer.Option(
+            "--owner",
+            metavar="User:NAME",
+            help="For whom; without it for oneself.",
+            show_default=False,
+        ),
+    ] = None,
+    renewers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--renewer",
+            metavar="User:NAME",
+            help="Who may renew and expire it beside the owner; any number.",
+            show_default=False,
+        ),
+    ] = None,
+    max_lifetime: Annotated[
+        str | None,
+        typer.Option(
+            "--max-lifetime",
+            metavar="AGE",
+            help="How long it can be renewed, such as 12h or 7d; without it the cluster's "
+            "delegation.token.max.lifetime.ms.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write client properties with the token into this new file, for "
+            "--command-config, and do not print its HMAC.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Create a token. Its id and its HMAC are a user name and a password for SCRAM.
+
+    [bold]Example[/]  ottla tokens create --max-lifetime 1d --out token.properties
+    """
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.tokens.run import NewToken, create_token
+
+        wanted = NewToken.of(owner, renewers or (), max_lifetime, out)
+        with_admin(
+            options,
+            lambda admin: create_token(admin, terminal, wanted, options, as_json=as_json),
+        )
+
+
+@app.command("list")
+@cluster_command
+def list_(
+    options: ClusterOptions,
+    owners: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--owner",
+            metavar="User:NAME",
+            help="Only tokens of this owner or renewer; any number.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the tokens that one may see, without their HMACs."""
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.tokens.run import list_tokens
+
+        with_admin(
+            options, lambda admin: list_tokens(admin, terminal, owners or (), as_json=as_json)
+        )
+
+
+@app.command()
+@cluster_command
+def renew(
+    options: ClusterOptions,
+    token_id: TokenId,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="AGE",
+            help="For how long, such as 12h; without it the cluster's "
+            "delegation.token.expiry.time.ms.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Renew a token, up to its maximum lifetime."""
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.tokens.run import parse_period_ms, renew_token
+
+        period_ms = parse_period_ms(period, "--for")
+        with_admin(
+            options,
+            lambda admin: renew_token(admin, terminal, token_id, period_ms, as_json=as_json),
+        )
+
+
+@app.command()
+@cluster_command
+def expire(
+    options: ClusterOptions,
+    token_id: TokenId,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after",
+            metavar="AGE",
+            help="When, such as 10m; without it now: the token is deleted.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Delete a token, or make it expire earlier."""
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.tokens.run import expire_token, parse_period_ms
+
+        period_ms = parse_period_ms(after, "--after")
+        with_admin(
+            options,
+            lambda admin: expire_token(admin, terminal, token_id, period_ms, as_json=as_json),
+        )

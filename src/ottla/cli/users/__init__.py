@@ -1,0 +1,1 @@
+"""`ottla users`: SCRAM credentials."""
