@@ -17,7 +17,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.identity import controller_endpoint, identify
 from ottla.broker.control.lost_nodes import LostNodes
-from ottla.broker.control.outgoing_security import outgoing_security
+from ottla.broker.control.outgoing_security import outgoing_channels
 from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.broker.control.quorum_watch import QuorumWatch
@@ -79,12 +79,15 @@ class Node:
         """Returns when the node serves requests. Raises `StorageError`, `OSError`,
         `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
         resources if it raises or is cancelled; it may be cancelled at any time."""
-        config = self.config
-        refuse_foreign_files(self._seams.disk, [config.metadata_log_dir, *config.log_dirs])
-        logs = LogStore(self._seams.disk, config.log_dirs)
+        config, host = self.config, self._seams
+        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
+        # Before anything is written: what cannot be secured is not started.
+        self._channels = outgoing_channels(config, seams)
+        refuse_foreign_files(host.disk, [config.metadata_log_dir, *config.log_dirs])
+        logs = LogStore(host.disk, config.log_dirs)
         logs.on_offline = partial(self._directory_lost, logs)
         try:
-            self._open_metadata(logs)
+            self._open_metadata(logs, seams)
         except BaseException:
             logs.abandon()
             raise
@@ -100,12 +103,8 @@ class Node:
         self._has_started = True
         self._tasks.start("settle", self._settle())
 
-    def _open_metadata(self, logs: LogStore) -> None:
+    def _open_metadata(self, logs: LogStore, seams: Seams) -> None:
         host, config = self._seams, self.config
-        seams = Seams(host.disk, host.clock, host.dice, host.background, self._tasks)
-        self._to_controllers = outgoing_security(
-            config.listeners.controller_names[0], config.controller_security, seams
-        )
         identity = identify(
             host.disk,
             [directory.path for directory in logs.directories],
@@ -131,7 +130,7 @@ class Node:
             host.clock,
             host.dice,
             self._tasks,
-            self._to_controllers,
+            self._channels.to_controllers,
             node_id=config.node_id,
             timeout_ms=config.controller_quorum_request_timeout_ms,
             on_lost=lambda node_id: self._lost_nodes.add(node_id),
@@ -159,7 +158,7 @@ class Node:
             self._tasks,
             session_timeout_ms=config.broker_session_timeout_ms,
         )
-        self.broker = self._make_broker(ControllerService(controller, liveness), logs, seams)
+        self.broker = self._make_broker(ControllerService(controller, liveness), logs)
         self._lost_nodes = LostNodes(
             self._quorum,
             self.broker.suspects,
@@ -171,7 +170,7 @@ class Node:
             listener_name=raft.listener_name,
         )
 
-    def _make_broker(self, service: ControllerService, logs: LogStore, local: Seams) -> Broker:
+    def _make_broker(self, service: ControllerService, logs: LogStore) -> Broker:
         seams = self._seams
         controller = ActiveController(
             service,
@@ -180,17 +179,19 @@ class Node:
             seams.clock,
             seams.dice,
             self._tasks,
-            self._to_controllers,
+            self._channels.to_controllers,
             node_id=self.config.node_id,
             on_lost=self._send_heartbeat_now,
         )
-        to_brokers = outgoing_security(
-            self.config.listeners.inter_broker_listener_name,
-            self.config.inter_broker_security,
-            local,
-        )
         return Broker(
-            self.config, seams, service, controller, logs, self._tasks, self.metrics, to_brokers
+            self.config,
+            seams,
+            service,
+            controller,
+            logs,
+            self._tasks,
+            self.metrics,
+            self._channels.to_brokers,
         )
 
     async def _join(self, logs: LogStore) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from ottla.broker.control.listener_tls import open_tls
 from ottla.broker.control.sasl_servers import jaas_entry
 from ottla.client.channel_security import ChannelSecurity
-from ottla.configs import InvalidConfigError
+from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.listener_security import ListenerSecurity, SaslSettings, TokenRetrieval
 from ottla.configs.value import Password
 from ottla.controller.quorum_seams import Seams
@@ -18,6 +19,26 @@ from ottla.security.sasl.oauthbearer import OAuthBearerClient
 from ottla.security.sasl.plain import PlainClient
 from ottla.security.sasl.scram import ScramClient
 from ottla.security.sasl.scram_credential import SCRAM_BY_NAME, random_text
+
+
+class OutgoingChannels(NamedTuple):
+    """How a node connects to other brokers and to controllers."""
+
+    to_brokers: ChannelSecurity
+    to_controllers: ChannelSecurity
+
+
+def outgoing_channels(config: NodeConfig, seams: Seams) -> OutgoingChannels:
+    """Raises InvalidConfigError or StoreError."""
+    listeners = config.listeners
+    return OutgoingChannels(
+        to_brokers=outgoing_security(
+            listeners.inter_broker_listener_name, config.inter_broker_security, seams
+        ),
+        to_controllers=outgoing_security(
+            listeners.controller_names[0], config.controller_security, seams
+        ),
+    )
 
 
 def outgoing_security(listener: str, security: ListenerSecurity, seams: Seams) -> ChannelSecurity:

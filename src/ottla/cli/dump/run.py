@@ -50,10 +50,11 @@ def run_dump(paths: Iterable[str], reading: Reading, mode: Mode, *, as_json: boo
     # Rows that scroll on the terminal show the progress already.
     is_quiet = mode is not Mode.CONTENT or not stdout.is_terminal
     is_shown = is_quiet and stderr.is_terminal
-    exit_code = DumpExitCode.SOUND
-    with reader_may_leave(), ByteProgress(stderr, SystemClock(), is_shown=is_shown) as progress:
-        exit_code = Dump(ReadonlyDisk(SystemDisk()), output, reading, progress).run(paths, mode)
-    return exit_code
+    with ByteProgress(stderr, SystemClock(), is_shown=is_shown) as progress:
+        dump = Dump(ReadonlyDisk(SystemDisk()), output, reading, progress)
+        with reader_may_leave():
+            dump.run(paths, mode)
+    return dump.exit_code
 
 
 class Dump:
