@@ -26,7 +26,7 @@ from ottla.runtime.network import Address, Network
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
-from ottla.runtime.tls.connection import TlsHandshakeError
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.schema import Message
 
