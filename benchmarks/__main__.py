@@ -5,10 +5,11 @@ python -m benchmarks [--json] [--quick] [SUITE ...]
 The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The others measure
 servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
 node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `transactions`
-writes to both in transactions and reads what was committed, `cluster` starts, loads and hits three
-nodes of each, `partitions` makes 10,000 partitions of three replicas on three Ottla nodes. They
-take some eight, ten, five, twenty and five minutes; with --quick, which measures less, two, four,
-two, four and one. `pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
+writes to both in transactions and reads what was committed, `security` loads both over TLS and
+measures authorization, `cluster` starts, loads and hits three nodes of each, `partitions` makes
+10,000 partitions of three replicas on three Ottla nodes. They take some eight, ten, five, four,
+twenty and five minutes; with --quick, which measures less, two, four, two, one, four and one.
+`pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import cluster, groups, pipeline, transactions, versus
+from benchmarks import cluster, groups, pipeline, security, transactions, versus
 from benchmarks.cluster import partitions
 from benchmarks.figure import Figure
 from benchmarks.versus import history
@@ -34,6 +35,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "versus": versus.run,
     "groups": groups.run,
     "transactions": transactions.run,
+    "security": security.run,
     "cluster": cluster.run,
     "partitions": partitions.run,
     "pipeline": pipeline.run,

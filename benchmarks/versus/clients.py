@@ -89,6 +89,8 @@ class ProgramClient:
 
     name: str
     command: tuple[str, ...]
+    # Of every producer and consumer, but not of the clients that measure latency.
+    settings: tuple[str, ...] = ()
 
     def produce(
         self, address: str, topic: str, *, count: int, size: int, settings: Mapping[str, str]
@@ -141,7 +143,7 @@ class ProgramClient:
         )
 
     def _run(self, *arguments: str | int) -> Run:
-        said = self._say(*arguments)
+        said = self._say(*arguments, *self.settings)
         return Run(int(said["messages"]), int(said["bytes"]), said["seconds"])
 
     def _say(self, *arguments: str | int) -> dict[str, float]:

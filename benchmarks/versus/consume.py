@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from benchmarks.figure import Figure
 from benchmarks.versus.clients import Client
-from benchmarks.versus.comparison import Bench, Bound, alternate
+from benchmarks.versus.comparison import Bench, Bound, Samples, alternate
 from benchmarks.versus.produce import ACKS_ALL, Spent, produce, speed_and_cpu
 from benchmarks.versus.servers import Server
 from benchmarks.versus.topics import PARTITIONS, topic
@@ -22,24 +22,26 @@ class Filled:
         self._count = count
 
     def figures(self, client: Client) -> Iterator[Figure]:
-        samples = alternate(
+        yield from speed_and_cpu(
+            f"consume 1 KB ({client.name})",
+            f"CPU per GB consumed, 1 KB ({client.name})",
+            self.samples(client),
+            Bound(ratio_min=1.0),
+        )
+
+    def samples(self, client: Client) -> Samples[Spent]:
+        return alternate(
             self._bench.servers,
             lambda server: self._round(server, client),
             rounds=self._bench.scale.rounds,
             what=f"consume 1 KB ({client.name})",
             report=self._bench.report,
         )
-        yield from speed_and_cpu(
-            f"consume 1 KB ({client.name})",
-            f"CPU per GB consumed, 1 KB ({client.name})",
-            samples,
-            Bound(ratio_min=1.0),
-        )
 
     def _round(self, server: Server, client: Client) -> Spent:
         before_s = server.cpu_seconds()
         run = client.consume(
-            server.address, self._names[server.name], partitions=PARTITIONS, count=self._count
+            server.load_address, self._names[server.name], partitions=PARTITIONS, count=self._count
         )
         return Spent(run, server.cpu_seconds() - before_s, self._count * ACKS_ALL.size)
 

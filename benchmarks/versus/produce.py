@@ -79,14 +79,14 @@ class Spent:
 def figures(bench: Bench, client: Client) -> Iterator[Figure]:
     yield from figures_of_one_kilobyte(bench, client)
     for load in LOADS:
-        yield _speed(load, client, _samples(bench, client, load))
+        yield _speed(load, client, samples_of(bench, client, load))
 
 
 def figures_of_one_kilobyte(bench: Bench, client: Client) -> Iterator[Figure]:
     yield from speed_and_cpu(
         f"{ACKS_ALL.name} ({client.name})",
         f"CPU per GB produced, 1 KB, acks=all ({client.name})",
-        _samples(bench, client, ACKS_ALL),
+        samples_of(bench, client, ACKS_ALL),
         ACKS_ALL.bound,
         Bound(ratio_max=0.5),
     )
@@ -108,7 +108,8 @@ def speed_and_cpu(
 
 def produce(server: Server, client: Client, load: Load, name: str, count: int) -> Spent:
     before_s = server.cpu_seconds()
-    run = client.produce(server.address, name, count=count, size=load.size, settings=load.settings)
+    address = server.load_address
+    run = client.produce(address, name, count=count, size=load.size, settings=load.settings)
     return Spent(run, server.cpu_seconds() - before_s, count * load.size)
 
 
@@ -120,7 +121,7 @@ def warm_up(bench: Bench, client: Client) -> None:
     alternate(bench.servers, once, rounds=1, what="warming up", report=bench.report)
 
 
-def _samples(bench: Bench, client: Client, load: Load) -> dict[str, list[Spent]]:
+def samples_of(bench: Bench, client: Client, load: Load) -> dict[str, list[Spent]]:
     count = load.count(bench.scale)
     return alternate(
         bench.servers,

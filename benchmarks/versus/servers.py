@@ -48,7 +48,7 @@ KAFKA_CONFIGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL",
     "offsets.topic.replication.factor": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
@@ -68,7 +68,7 @@ class Server(ABC):
     def __init__(self, scratch: Path, configs: Mapping[str, str]) -> None:
         self.scratch = scratch
         self.configs = {**COMMON_CONFIGS, **configs}
-        self.address = f"127.0.0.1:{_free_port()}"
+        self.address = f"127.0.0.1:{free_port()}"
         self._process: subprocess.Popen[bytes] | None = None
         self.prepare()
 
@@ -79,6 +79,15 @@ class Server(ABC):
     @abstractmethod
     def command(self) -> list[str]:
         """What runs it in the foreground."""
+
+    @property
+    def load_address(self) -> str:
+        """The listener that clients send their loads to."""
+        return self.address
+
+    def client_listeners(self) -> str:
+        """The value of `listeners`, without the controller's."""
+        return f"PLAINTEXT://{self.address}"
 
     @property
     def pid(self) -> int:
@@ -131,12 +140,12 @@ class KafkaServer(Server):
     name = "Apache Kafka"
 
     def prepare(self) -> None:
-        controller = f"127.0.0.1:{_free_port()}"
+        controller = f"127.0.0.1:{free_port()}"
         configs = {
             **self.configs,
             **KAFKA_CONFIGS,
             "log.dirs": str(self.scratch / "data"),
-            "listeners": f"PLAINTEXT://{self.address},CONTROLLER://{controller}",
+            "listeners": f"{self.client_listeners()},CONTROLLER://{controller}",
             "controller.quorum.bootstrap.servers": controller,
         }
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in configs.items()))
@@ -160,7 +169,8 @@ class OttlaServer(Server):
 
     def command(self) -> list[str]:
         ottla = Path(sys.executable).with_name("ottla")
-        place = ("--data-dir", str(self.scratch / "data"), "--listen", self.address)
+        listeners = f"--set=listeners={self.client_listeners()}"
+        place = ("--data-dir", str(self.scratch / "data"), listeners)
         settings = [f"--set={name}={value}" for name, value in self.configs.items()]
         return [str(ottla), "start", *place, *settings]
 
@@ -188,7 +198,7 @@ def compile_sources() -> None:
     compileall.compile_dir(package.submodule_search_locations[0], quiet=1)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port

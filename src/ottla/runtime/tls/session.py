@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from contextlib import suppress
-from typing import Final, cast
+from typing import Final
 
 from ottla.model.buffers import Buffer
 
@@ -50,12 +50,13 @@ class TlsSession:
     def decrypt_into(self, buffer: bytearray | memoryview) -> int:
         """Fills the buffer as far as whole records were received. Raises `ssl.SSLError`."""
         view = memoryview(buffer)
-        filled = 0
+        size, filled = len(view), 0
         read = self._tls.read
         try:
-            while filled < len(view):
+            # Each turn reads a record; librdkafka's have less than 2 KB, so the turns are many.
+            while filled < size:
                 # With a buffer it returns a number.
-                length = cast(int, read(len(view) - filled, view[filled:]))
+                length: int = read(size - filled, view[filled:])  # type: ignore[assignment]
                 if not length:
                     self.is_at_end = True
                     break
