@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, free_port, fresh
@@ -15,16 +16,12 @@ from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, free_por
 class TlsListener(Server):
     """Expects the settings of its certificate among its configs."""
 
-    def prepare(self) -> None:
-        self._tls_address = f"127.0.0.1:{free_port()}"
-        super().prepare()
-
-    @property
+    @cached_property
     def load_address(self) -> str:
-        return self._tls_address
+        return f"127.0.0.1:{free_port()}"
 
     def client_listeners(self) -> str:
-        return f"{super().client_listeners()},SSL://{self._tls_address}"
+        return f"{super().client_listeners()},SSL://{self.load_address}"
 
 
 class TlsKafkaServer(TlsListener, KafkaServer): ...
