@@ -6,9 +6,10 @@ The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The
 servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
 node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `transactions`
 writes to both in transactions and reads what was committed, `security` loads both over TLS and
-measures authorization, `cluster` starts, loads and hits three nodes of each, `partitions` makes
-10,000 partitions of three replicas on three Ottla nodes. They take some eight, ten, five, four,
-twenty and five minutes; with --quick, which measures less, two, four, two, one, four and one.
+measures authorization, `cluster` starts, loads and hits three nodes of each, `availability`
+restarts and kills three Ottla nodes in turn, `partitions` makes 10,000 partitions of three replicas
+on them. They take some eight, ten, five, four, twenty, four and five minutes; with --quick, which
+measures less, two, four, two, one, four, one and one.
 `pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
 """
 
@@ -26,7 +27,7 @@ from rich.status import Status
 from rich.table import Table
 
 from benchmarks import cluster, groups, pipeline, security, transactions, versus
-from benchmarks.cluster import partitions
+from benchmarks.cluster import availability, partitions
 from benchmarks.figure import Figure
 from benchmarks.versus import history
 
@@ -37,6 +38,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "transactions": transactions.run,
     "security": security.run,
     "cluster": cluster.run,
+    "availability": availability.run,
     "partitions": partitions.run,
     "pipeline": pipeline.run,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import count, pairwise
 from types import TracebackType
@@ -79,6 +79,16 @@ class SteadyProducer:
             for of_partition in self._acknowledged
         )
 
+    def without_acknowledgement_s(self, *, since_s: float, gap_s_min: float) -> float:
+        """The time in which a partition had a gap of at least this length. Times that several
+        partitions have in common count once."""
+        return covered_s(
+            (max(former_s, since_s), later_s)
+            for of_partition in self._acknowledged
+            for former_s, later_s in pairwise(each.acknowledged_s for each in of_partition)
+            if later_s > since_s and later_s - former_s >= gap_s_min
+        )
+
     def _send_steadily(self) -> None:
         started_s = time.perf_counter()
         for number in count():
@@ -119,3 +129,12 @@ def longest_gap_s(acknowledged_s: Sequence[float], *, since_s: float, now_s: flo
         for former_s, later_s in pairwise([*acknowledged_s, now_s])
         if later_s > since_s
     )
+
+
+def covered_s(intervals: Iterable[tuple[float, float]]) -> float:
+    """How long at least one of the intervals lasts."""
+    total_s, covered_until_s = 0.0, float("-inf")
+    for begin_s, end_s in sorted(intervals):
+        total_s += max(0.0, end_s - max(begin_s, covered_until_s))
+        covered_until_s = max(covered_until_s, end_s)
+    return total_s

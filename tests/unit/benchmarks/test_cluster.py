@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cluster.steady_producer import longest_gap_s
+from benchmarks.cluster.steady_producer import covered_s, longest_gap_s
 from benchmarks.figure import Figure
 from benchmarks.versus import history
 from benchmarks.versus.comparison import Bound, compared
@@ -39,3 +39,8 @@ def test_history_keeps_suites_apart(tmp_path: Path) -> None:
         history.append(figures, suite=suite, quick=True, path=path)
     assert history.last(suite="versus", quick=True, path=path) == {"start": 1.0}
     assert history.last(suite="cluster", quick=True, path=path) == {"start": 3.0}
+
+
+def test_time_that_several_gaps_share_counts_once() -> None:
+    assert covered_s([(1.0, 3.0), (2.0, 4.0), (2.5, 3.5), (10.0, 10.5)]) == 3.5
+    assert covered_s([]) == 0.0
