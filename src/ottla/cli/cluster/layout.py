@@ -145,10 +145,16 @@ def _read_node(file: Path) -> NodePlace:
         config = NodeConfig.from_properties(file.read_text("latin-1"))
     except InvalidConfigError as error:
         raise CommandError(f"{file}: {error.message}", exit_code=ExitCode.USAGE) from None
-    (client, *_), (controller, *_) = config.listeners.advertised, config.listeners.controller
+    return node_place(config, file.parent)
+
+
+def node_place(config: NodeConfig, folder: Path) -> NodePlace:
+    """A node that is only a broker has no controller address, and gets the one of its clients."""
+    client, *_ = config.listeners.advertised
+    controller, *_ = (*config.listeners.controller, client)
     return NodePlace(
         config.node_id,
-        file.parent,
+        folder,
         Address(client.host or "localhost", client.port),
-        Address(controller.host, controller.port),
+        Address(controller.host or "localhost", controller.port),
     )

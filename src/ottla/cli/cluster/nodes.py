@@ -19,6 +19,8 @@ _POLL_SECONDS: Final = 0.02
 _WAIT_SECONDS: Final = 60.0
 # The signals that end a node's process.
 _DEADLY: Final = frozenset({signal.SIGKILL, signal.SIGTERM})
+# The command lines of supervisors: `ottla cluster up`, and `ottla start --workers`.
+_SUPERVISING: Final = ("cluster up", "--workers")
 _DONE: Final = {
     signal.SIGKILL: "killed",
     signal.SIGTERM: "stopped",
@@ -131,7 +133,8 @@ def _require_supervisor(layout: ClusterLayout) -> int:
 
 def _supervisor_pid(layout: ClusterLayout) -> int | None:
     pid = read_state(layout.state_file).supervisor_pid
-    return pid if runs(pid, with_argument="cluster up") else None
+    is_running = any(runs(pid, with_argument=argument) for argument in _SUPERVISING)
+    return pid if is_running else None
 
 
 def _running_pid(layout: ClusterLayout, node: NodePlace) -> int | None:

@@ -24,6 +24,14 @@ Users who have to be there before any other can be created, such as the super us
 --add-scram, the same on every controller.
 """
 
+_Workers = Annotated[
+    bool, typer.Option("--workers", help="Format worker 0, for `ottla start --workers`.")
+]
+_NewClusterId = Annotated[
+    bool,
+    typer.Option("--new-cluster-id", help="Print an id for a cluster or a directory, and exit."),
+]
+
 
 def format(  # noqa: A001 - the command's name
     config: Annotated[
@@ -67,12 +75,8 @@ def format(  # noqa: A001 - the command's name
             "--ignore-formatted", "-g", help="Skip directories that are formatted already."
         ),
     ] = False,
-    new_cluster_id: Annotated[
-        bool,
-        typer.Option(
-            "--new-cluster-id", help="Print an id for a cluster or a directory, and exit."
-        ),
-    ] = False,
+    workers: _Workers = False,
+    new_cluster_id: _NewClusterId = False,
 ) -> None:
     from ottla.cli.connection.client_command import client_command
 
@@ -91,6 +95,7 @@ def format(  # noqa: A001 - the command's name
                 initial_controllers=initial_controllers,
                 no_initial_controllers=no_initial_controllers,
                 ignore_formatted=ignore_formatted,
+                is_worker=workers,
                 add_scram=tuple(add_scram or ()),
             ),
         )

@@ -10,6 +10,7 @@ from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.format.scram import scram_records
+from ottla.cli.start.workers.plan import plan_workers
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.controller.initial_controllers import parse_initial_controllers
@@ -32,6 +33,7 @@ class Formatting:
     initial_controllers: str | None
     no_initial_controllers: bool
     ignore_formatted: bool
+    is_worker: bool
     add_scram: tuple[str, ...] = field(default=(), repr=False)
 
 
@@ -46,7 +48,7 @@ def format_directories(terminal: Terminal, wanted: Formatting) -> None:
             f"{missing} is missing.",
             "`ottla format --new-cluster-id` generates an id for a cluster.",
         )
-    node, dice = _read_config(wanted.config), SystemDice()
+    node, dice = _read_config(wanted.config, is_worker=wanted.is_worker), SystemDice()
     users = scram_records(wanted.add_scram, dice)
     voters = _voters(wanted, node, dice)
     directories = tuple(dict.fromkeys([node.metadata_log_dir, *node.log_dirs]))
@@ -70,9 +72,11 @@ def format_directories(terminal: Terminal, wanted: Formatting) -> None:
     _report(terminal, wanted.cluster_id, node, unformatted)
 
 
-def _read_config(path: Path) -> NodeConfig:
+def _read_config(path: Path, *, is_worker: bool) -> NodeConfig:
+    """The node's config, or that of its worker 0."""
     try:
-        return NodeConfig.from_properties(path.read_text("latin-1"))
+        node = NodeConfig.from_properties(path.read_text("latin-1"))
+        return NodeConfig.of(plan_workers(node.layers.static, 1)[0]) if is_worker else node
     except OSError as error:
         remedy = "give --config the path of the node's server.properties"
         raise unreadable(path, error, remedy=remedy) from None

@@ -17,6 +17,7 @@ the line that begins with "Ready" is printed.
     ottla start --data-dir ./data
     ottla start --data-dir ./data --listen 0.0.0.0:9092 --advertise broker.example.org:9092
     ottla start --config server.properties --set num.partitions=3
+    ottla start --config server.properties --workers auto
 """
 
 
@@ -40,8 +41,32 @@ def start(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any of Kafka's broker configs."),
     ] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|auto",
+            help="Run this many nodes on this host, to use that many cores; auto: one for each "
+            "core.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log debug messages.")] = False,
 ) -> None:
+    if workers is not None:
+        from ottla.cli.connection.client_command import client_command
+
+        with client_command() as terminal:
+            from ottla.cli.start.workers.run import run_workers
+
+            run_workers(
+                terminal,
+                workers,
+                data_dir=data_dir,
+                listen=listen,
+                advertise=advertise,
+                config=config,
+                settings=settings or [],
+            )
+        return
     # The collector would walk what is imported again and again. The node turns it on to serve.
     gc.disable()
     from ottla.cli.start.run import run_node

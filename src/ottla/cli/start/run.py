@@ -17,11 +17,14 @@ import typer
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
-from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
+from ottla.cli.start.configuring import (
+    CONFIGURATION_ERRORS,
+    configuration_error_text,
+    configure_node,
+)
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warning
-from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
@@ -40,7 +43,6 @@ from ottla.storage.errors import DirectoryFailedError, StorageError
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_LISTEN = "127.0.0.1:9092"
 # Of the process's descriptors, half are for logs while that is not more than they profit from.
 _LOG_DESCRIPTORS_MAX = 3_000
 # Of the rest; what is left then is for directories being synced and files on their way to clients.
@@ -80,10 +82,9 @@ def run_node(
         handlers=[handler],
     )
     try:
-        node_config = _configure(data_dir, listen, advertise, config, settings)
-    except (InvalidConfigError, ValueError, OSError) as error:
-        message = error.message if isinstance(error, InvalidConfigError) else str(error)
-        _say_in_red("Wrong configuration:", message)
+        node_config = configure_node(data_dir, listen, advertise, config, settings)
+    except CONFIGURATION_ERRORS as error:
+        _say_in_red("Wrong configuration:", configuration_error_text(error))
         return _WRONG_USAGE
     for name in node_config.unknown:
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
@@ -125,52 +126,6 @@ class _Deadline:
     def cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-
-
-def _configure(
-    data_dir: Path | None,
-    listen: str | None,
-    advertise: str | None,
-    config: Path | None,
-    settings: list[str],
-) -> NodeConfig:
-    properties = {} if config is None else _read_properties(config)
-    given = _parse_settings(settings)
-    properties |= given
-    if listen is None and "listeners" not in properties:
-        listen = DEFAULT_LISTEN
-    if data_dir is None and not properties.keys() & {"log.dirs", "log.dir"}:
-        raise ValueError("no data directory; set it with --data-dir or log.dirs")
-    if advertise is not None:
-        properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
-    node_config = NodeConfig.of(
-        properties,
-        data_dir=None if data_dir is None else str(data_dir.resolve()),
-        listen=listen,
-    )
-    # A file may hold settings of other programs, as with Kafka; on the command line it is a typo.
-    for name in node_config.unknown:
-        if name in given:
-            raise ValueError(f"--set {name}: {unknown_config_text(name)}")
-    return node_config
-
-
-def _read_properties(file: Path) -> dict[str, str]:
-    try:
-        return parse_properties(file.read_text("latin-1"))
-    except OSError as error:
-        remedy = "give --config the path of the node's server.properties"
-        raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
-
-
-def _parse_settings(settings: list[str]) -> dict[str, str]:
-    given = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set {setting} has no '='; write --set name=value")
-        given[name.strip()] = value.strip()
-    return given
 
 
 async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -> None:

@@ -1,0 +1,1 @@
+"""`ottla start --workers`: several nodes of one host from one properties file."""
