@@ -7,9 +7,10 @@ servers, want an otherwise idle machine, and add a line to history.jsonl: `versu
 node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `transactions`
 writes to both in transactions and reads what was committed, `security` loads both over TLS and
 measures authorization, `cluster` starts, loads and hits three nodes of each, `availability`
-restarts and kills three Ottla nodes in turn, `partitions` makes 10,000 partitions of three replicas
-on them. They take some eight, ten, five, four, twenty, four and five minutes; with --quick, which
-measures less, two, four, two, one, four, one and one.
+restarts and kills three Ottla nodes in turn, `workers` loads several workers of one host,
+`partitions` makes 10,000 partitions of three replicas on three nodes. They take some eight, ten,
+five, four, twenty, four, three and five minutes; with --quick, which measures less, two, four, two,
+one, four, one, one and one.
 `pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
 """
 
@@ -27,7 +28,7 @@ from rich.status import Status
 from rich.table import Table
 
 from benchmarks import cluster, groups, pipeline, security, transactions, versus
-from benchmarks.cluster import availability, partitions
+from benchmarks.cluster import availability, partitions, workers
 from benchmarks.figure import Figure
 from benchmarks.versus import history
 
@@ -39,6 +40,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "security": security.run,
     "cluster": cluster.run,
     "availability": availability.run,
+    "workers": workers.run,
     "partitions": partitions.run,
     "pipeline": pipeline.run,
 }

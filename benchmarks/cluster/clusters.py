@@ -155,10 +155,10 @@ class OttlaCluster(Cluster):
 
     def format_command(self) -> list[str]:
         compile_sources()
-        return [_ottla(), "format"]
+        return [ottla_program(), "format"]
 
     def start_command(self, properties: Path) -> list[str]:
-        return [_ottla(), "start", "--config", str(properties)]
+        return [ottla_program(), "start", "--config", str(properties)]
 
 
 @contextlib.contextmanager
@@ -176,5 +176,5 @@ def fresh_cluster(kind: type[Cluster]) -> Iterator[Cluster]:
         shutil.rmtree(scratch)
 
 
-def _ottla() -> str:
+def ottla_program() -> str:
     return str(Path(sys.executable).with_name("ottla"))
