@@ -19,7 +19,7 @@ from ottla.configs.setting import Setting
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "ottla"
 # What runs in a node. The rest sets configs, and reads none.
-PACKAGES = ("broker", "controller", "coordinator", "raft", "replication", "storage")
+PACKAGES = ("broker", "controller", "coordinator", "raft", "replication", "storage", "cli/start")
 RECEIVERS = {
     "config",
     "listener",

@@ -49,6 +49,7 @@ class NodeSettings:
     )
     pre_auth_timeout_ms = Setting[int]("ottla.pre.auth.timeout.ms")
     allow_everyone_if_no_acl_found = Setting[bool]("allow.everyone.if.no.acl.found")
+    log_format = Setting[str]("ottla.log.format")
     audit_log = Setting[str]("ottla.audit.log")
     audit_log_bytes_max = Setting[int]("ottla.audit.log.bytes.max")
     audit_log_files_max = Setting[int]("ottla.audit.log.files.max")

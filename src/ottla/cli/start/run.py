@@ -23,6 +23,7 @@ from ottla.cli.start.configuring import (
     configuration_error_text,
     configure_node,
 )
+from ottla.cli.start.log_lines import log_to_stderr
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warning
 from ottla.configs.near_names import unknown_config_text
@@ -74,18 +75,12 @@ def run_node(
 ) -> int:
     """Runs until stopped, and returns the exit code."""
     log_limit = LogLimit(SystemClock())
-    handler = logging.StreamHandler()
-    handler.addFilter(log_limit)
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.INFO,
-        format="%(asctime)s %(levelname)-7s %(message)s",
-        handlers=[handler],
-    )
     try:
         node_config = configure_node(data_dir, listen, advertise, config, settings)
     except CONFIGURATION_ERRORS as error:
         _say_in_red("Wrong configuration:", configuration_error_text(error))
         return _WRONG_USAGE
+    log_to_stderr(log_limit, node_config, verbose=verbose)
     for name in node_config.unknown:
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():

@@ -1,4 +1,4 @@
-"""Metrics, telemetry and config providers."""
+"""Metrics, telemetry, the format of log lines, and config providers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ottla.configs.definition import (
     without_effect,
 )
 from ottla.configs.status import NO_CONFIG_PROVIDERS
-from ottla.configs.validators import at_least, list_of
+from ottla.configs.validators import at_least, list_of, one_of
 
 METRICS_CONFIGS: Final = (
+    string("ottla.log.format", "text", one_of("text", "json"), LOW),
     strings("config.providers", (), list_of(), LOW, CLUSTER_WIDE, NO_CONFIG_PROVIDERS),
     *without_effect(
         int32("kafka.metrics.polling.interval.secs", 10, at_least(1), LOW),

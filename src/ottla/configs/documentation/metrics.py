@@ -20,6 +20,10 @@ METRICS_TEXTS: Final[Mapping[str, str]] = {
     "metrics.sample.window.ms": (
         "Length of each sample from which a metric is computed, in milliseconds."
     ),
+    "ottla.log.format": (
+        "Format of the lines that the node logs: text, or json with one object for each line "
+        "(time, level, logger, message, node, and exception if there is one)."
+    ),
     "telemetry.max.bytes": (
         "Largest amount of metrics that a client may push to the broker at once, in bytes "
         "(KIP-714)."
