@@ -14,6 +14,7 @@ from typing import Final
 
 from confluent_kafka.admin import AdminClient
 
+from ottla.model.internal_topics import is_internal_topic
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from tests.hostile.frames import request_classes
 from tests.support.nodes.node_process import NodeProcess
@@ -72,7 +73,9 @@ def topics_of(node: NodeProcess) -> set[str]:
 
 
 def delete_topics(node: NodeProcess, names: set[str]) -> None:
-    """Deletes what the attack has created: a topic is the state of a valid request, and stays."""
+    """Deletes what the attack has created: a topic is the state of a valid request, and stays.
+    Internal topics cannot be deleted."""
+    names = {name for name in names if not is_internal_topic(name)}
     admin = AdminClient({"bootstrap.servers": node.bootstrap})
     for name, deleted in admin.delete_topics(sorted(names)).items() if names else ():
         assert deleted.exception(timeout=60) is None, name
