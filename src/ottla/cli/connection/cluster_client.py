@@ -41,6 +41,8 @@ from ottla.runtime.system_network import SystemNetwork
 
 FIRST_ANSWER_TIMEOUT_S: Final = 1.0
 ANSWER_TIMEOUT_S: Final = 9.0
+# The client requests its first OAUTHBEARER token so long after its creation.
+TOKEN_REQUEST_DELAY_S: Final = 1.0
 REQUEST_TIMEOUT_S: Final = 30.0
 # How long a record may wait for its acknowledgement, long enough for restarts of brokers.
 DELIVERY_TIMEOUT_MS: Final = 30_000
@@ -212,7 +214,8 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
 def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
     """Connects with a short timeout first: without a response the port may not be a broker's."""
     reasons: list[str] = []
-    cluster = _try_connect(access, FIRST_ANSWER_TIMEOUT_S, reasons)
+    delay_s = 0.0 if access.security.bearer is None else TOKEN_REQUEST_DELAY_S
+    cluster = _try_connect(access, FIRST_ANSWER_TIMEOUT_S + delay_s, reasons)
     if cluster is not None:
         return cluster
     if not access.is_plaintext and reasons:

@@ -1,0 +1,107 @@
+"""aiokafka, for asyncio; each call has an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    AuthenticationFailedError,
+    BrokerResponseError,
+    KafkaConnectionError,
+)
+
+from tests.conformance.aiokafka.client import AiokafkaClient
+from tests.conformance.clients import TIMEOUT_S
+from tests.conformance.security.clients import (
+    NO_TOKENS,
+    LoginRefusedError,
+    RefusedError,
+    UntrustedError,
+)
+from tests.conformance.security.logins import Endpoint, Login
+
+
+class AiokafkaSecuredClient:
+    name = "aiokafka"
+
+    def why_not(self, login: Login) -> str | None:
+        return f"aiokafka {NO_TOKENS}" if login.is_token else None
+
+    def produce(
+        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
+    ) -> None:
+        with _translated_errors():
+            asyncio.run(asyncio.wait_for(_produce(endpoint, login, topic, values), TIMEOUT_S))
+
+    def consume(
+        self, endpoint: Endpoint, login: Login, topic: str, group: str, count: int
+    ) -> list[str]:
+        with _translated_errors():
+            consuming = _consume(endpoint, login, topic, group, count)
+            return asyncio.run(asyncio.wait_for(consuming, TIMEOUT_S))
+
+
+async def _produce(endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
+    async with AiokafkaClient(endpoint.address).producer(**configs(endpoint, login)) as producer:
+        sent = [await producer.send(topic, value.encode()) for value in values]
+        await asyncio.gather(*sent)
+
+
+async def _consume(
+    endpoint: Endpoint, login: Login, topic: str, group: str, count: int
+) -> list[str]:
+    found: list[str] = []
+    own = {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
+    client = AiokafkaClient(endpoint.address)
+    async with client.consumer(
+        **configs(endpoint, login), **own, fetch_max_wait_ms=50
+    ) as consumer:
+        consumer.subscribe([topic])
+        while len(found) < count:
+            for records in (await consumer.getmany(timeout_ms=200)).values():
+                found += [record.value.decode() for record in records]
+        await consumer.commit()
+    return found
+
+
+def configs(endpoint: Endpoint, login: Login) -> dict[str, Any]:
+    """To be called where an event loop runs."""
+    found: dict[str, Any] = {"security_protocol": endpoint.protocol}
+    if endpoint.has_tls:
+        context = ssl.create_default_context(cafile=str(endpoint.truststore))
+        context.check_hostname = endpoint.verifies_host
+        if login.certificate is not None:
+            context.load_cert_chain(login.certificate)
+        found["ssl_context"] = context
+    if login.mechanism is not None:
+        found["sasl_mechanism"] = login.mechanism
+    if login.bearer is not None:
+        found["sasl_oauth_token_provider"] = _Provider(login.bearer_token)
+    elif login.mechanism is not None:
+        found |= {"sasl_plain_username": login.user, "sasl_plain_password": login.password}
+    return found
+
+
+class _Provider(AbstractTokenProvider):  # type: ignore[misc]
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def token(self) -> str:
+        return self._text
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    try:
+        yield
+    except AuthenticationFailedError as error:
+        raise LoginRefusedError(str(error)) from error
+    except BrokerResponseError as error:
+        raise RefusedError(error.errno, str(error)) from error
+    except KafkaConnectionError as error:
+        raise UntrustedError(str(error)) from error

@@ -1,0 +1,72 @@
+"""Apache Kafka's own client."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ottla.configs.java_properties import format_properties
+from ottla.model import ErrorCode
+from tests.conformance.clients import TIMEOUT_S
+from tests.conformance.java_tools.client import Java
+from tests.conformance.security.clients import LoginRefusedError, RefusedError, UntrustedError
+from tests.conformance.security.logins import Endpoint, Login, kafka_properties
+
+# Without them it reads tokens from nowhere, so that a config cannot make it read any file.
+_ALLOWED_FILES: Final = "org.apache.kafka.sasl.oauthbearer.allowed.files"
+ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+
+
+class JavaSecuredClient:
+    name = "java"
+
+    def __init__(self, java: Java) -> None:
+        self._java = java
+
+    def why_not(self, login: Login) -> str | None:
+        return None
+
+    def produce(
+        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
+    ) -> None:
+        messages = [
+            {"key": None, "value": b64encode(value.encode()).decode(), "headers": []}
+            for value in values
+        ]
+        configs = self.configs(endpoint, login)
+        for result in self._java.send_command(
+            "produce", topic=topic, messages=messages, configs=configs
+        ):
+            _raise_error(result)
+
+    def consume(
+        self, endpoint: Endpoint, login: Login, topic: str, group: str, count: int
+    ) -> list[str]:
+        own = {"group.id": group, "auto.offset.reset": "earliest", "fetch.max.wait.ms": "20"}
+        result = self._java.send_command(
+            "consume-in-group",
+            topic=topic,
+            count=count,
+            timeout_ms=int(TIMEOUT_S * 1_000),
+            configs=self.configs(endpoint, login) | own,
+        )
+        _raise_error(result)
+        values: list[str] = result["values"]
+        return values
+
+    def configs(self, endpoint: Endpoint, login: Login) -> dict[str, str]:
+        """Permits this process to read the login's token, too."""
+        if login.bearer is not None:
+            self._java.send_command("set", properties={_ALLOWED_FILES: str(login.bearer)})
+        return kafka_properties(endpoint, login)
+
+
+def _raise_error(result: Mapping[str, Any]) -> None:
+    if "error" not in result:
+        return
+    if "SslAuthenticationException" in result["error"]:
+        raise UntrustedError(result["error"])
+    if result["error_code"] == ErrorCode.SASL_AUTHENTICATION_FAILED:
+        raise LoginRefusedError(result["error"])
+    raise RefusedError(result["error_code"], result["error"])

@@ -1,0 +1,90 @@
+"""kafka-python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from tests.conformance.clients import TIMEOUT_S
+from tests.conformance.kafka_python.client import KafkaPythonClient, errors
+from tests.conformance.security.clients import (
+    NO_TOKENS,
+    LoginRefusedError,
+    RefusedError,
+    UntrustedError,
+)
+from tests.conformance.security.logins import Endpoint, Login
+
+
+class KafkaPythonSecuredClient:
+    name = "kafka-python"
+
+    def why_not(self, login: Login) -> str | None:
+        return f"kafka-python {NO_TOKENS}" if login.is_token else None
+
+    def produce(
+        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
+    ) -> None:
+        client = KafkaPythonClient(endpoint.address)
+        with _translated_errors(), client.producer(**configs(endpoint, login)) as producer:
+            for sent in [producer.send(topic, value.encode()) for value in values]:
+                sent.get(TIMEOUT_S)
+
+    def consume(
+        self, endpoint: Endpoint, login: Login, topic: str, group: str, count: int
+    ) -> list[str]:
+        found: list[str] = []
+        own = {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
+        client = KafkaPythonClient(endpoint.address)
+        with (
+            _translated_errors(),
+            client.consumer(**configs(endpoint, login), **own, fetch_max_wait_ms=50) as consumer,
+        ):
+            consumer.subscribe([topic])
+            deadline = perf_counter() + TIMEOUT_S
+            while len(found) < count:
+                assert perf_counter() < deadline, f"{len(found)} of {count} records"
+                for records in consumer.poll(200).values():
+                    found += [record.value.decode() for record in records]
+            consumer.commit()
+        return found
+
+
+def configs(endpoint: Endpoint, login: Login) -> dict[str, Any]:
+    found: dict[str, Any] = {"security_protocol": endpoint.protocol}
+    if endpoint.has_tls:
+        found["ssl_cafile"] = str(endpoint.truststore)
+        found["ssl_check_hostname"] = endpoint.verifies_host
+    if login.certificate is not None:
+        found["ssl_certfile"] = found["ssl_keyfile"] = str(login.certificate)
+    if login.mechanism is not None:
+        found["sasl_mechanism"] = login.mechanism
+    if login.bearer is not None:
+        found["sasl_oauth_token_provider"] = _provider(login.bearer_token)
+    elif login.mechanism is not None:
+        found |= {"sasl_plain_username": login.user, "sasl_plain_password": login.password}
+    return found
+
+
+def _provider(text: str) -> Any:
+    from kafka.net.sasl.oauth import AbstractTokenProvider  # type: ignore[import-untyped]
+
+    class Provider(AbstractTokenProvider):  # type: ignore[misc]
+        def token(self) -> str:
+            return text
+
+    return Provider()
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    try:
+        yield
+    except errors.SaslAuthenticationFailedError as error:
+        raise LoginRefusedError(str(error)) from error
+    except errors.BrokerResponseError as error:
+        raise RefusedError(error.errno, str(error)) from error
+    except errors.KafkaConnectionError as error:
+        raise UntrustedError(str(error)) from error

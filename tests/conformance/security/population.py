@@ -1,0 +1,96 @@
+"""The users of a secured node, one for each way to log in, and what they may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from confluent_kafka import KafkaError
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
+from tests.conformance.clients import TIMEOUT_S
+from tests.conformance.security.confluent import properties
+from tests.conformance.security.logins import Login
+from tests.conformance.security.node import PASSWORDS, SecuredNode
+
+ADMIN: Final = Login("admin", "PLAIN", "admin", PASSWORDS["admin"])
+PAULA: Final = Login("paula", "PLAIN", "paula", PASSWORDS["paula"])
+SAM: Final = Login("sam", "SCRAM-SHA-256", "sam", "sam's password")
+SUE: Final = Login("sue", "SCRAM-SHA-512", "sue", "sue's password")
+# Nobody may use this topic and group.
+CLOSED: Final = "closed"
+_SCRAM: Final = {
+    SAM: ScramMechanism.SCRAM_SHA_256,
+    SUE: ScramMechanism.SCRAM_SHA_512,
+}
+_ITERATIONS: Final = 4_096
+
+
+class Population:
+    """`logins` by the kind of login. Each user may use topics and groups that begin with the user's
+    name and a hyphen."""
+
+    def __init__(self, node: SecuredNode) -> None:
+        mona = node.certificates.of_client("mona")
+        olaf = Login("olaf", "OAUTHBEARER", bearer=node.bearer_token("olaf"))
+        self.logins = {
+            "PLAIN": PAULA,
+            "SCRAM-SHA-256": SAM,
+            "SCRAM-SHA-512": SUE,
+            "OAUTHBEARER": olaf,
+            "mutual TLS": Login("mona", certificate=mona.keystore),
+        }
+        self._errors: list[KafkaError] = []
+        self._admin = AdminClient(properties(node.endpoint(), ADMIN, self._errors))
+
+    def settle(self, topics: Iterable[str] = ()) -> None:
+        """Gives the users their credentials and rights, and makes the topics."""
+        for user, mechanism in _SCRAM.items():
+            self.set_password(user, mechanism)
+        names = [login.name for login in self.logins.values()]
+        self.allow(names)
+        self.create_topics([CLOSED, *topics])
+
+    def set_password(self, login: Login, mechanism: ScramMechanism) -> None:
+        upsertion = UserScramCredentialUpsertion(
+            login.user, ScramCredentialInfo(mechanism, _ITERATIONS), login.password.encode()
+        )
+        for each in self._admin.alter_user_scram_credentials([upsertion]).values():
+            each.result(TIMEOUT_S)
+
+    def allow(self, names: Iterable[str]) -> None:
+        bindings = [
+            AclBinding(
+                resource,
+                f"{name}-",
+                ResourcePatternType.PREFIXED,
+                f"User:{name}",
+                "*",
+                operation,
+                AclPermissionType.ALLOW,
+            )
+            for name in names
+            for resource, operation in (
+                (ResourceType.TOPIC, AclOperation.READ),
+                (ResourceType.TOPIC, AclOperation.WRITE),
+                (ResourceType.GROUP, AclOperation.READ),
+            )
+        ]
+        for each in self._admin.create_acls(bindings).values():
+            each.result(TIMEOUT_S)
+
+    def create_topics(self, names: Iterable[str]) -> None:
+        wanted = [NewTopic(name, num_partitions=1) for name in names]
+        for each in self._admin.create_topics(wanted).values():
+            each.result(TIMEOUT_S)
