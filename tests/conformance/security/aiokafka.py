@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
-    AuthenticationFailedError,
     BrokerResponseError,
     KafkaConnectionError,
 )
 
-from tests.conformance.aiokafka.client import AiokafkaClient
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.security.clients import (
     NO_TOKENS,
@@ -23,6 +22,7 @@ from tests.conformance.security.clients import (
     RefusedError,
     UntrustedError,
 )
+from tests.conformance.security.log_capture import captured_log
 from tests.conformance.security.logins import Endpoint, Login
 
 
@@ -47,7 +47,8 @@ class AiokafkaSecuredClient:
 
 
 async def _produce(endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
-    async with AiokafkaClient(endpoint.address).producer(**configs(endpoint, login)) as producer:
+    producer = AIOKafkaProducer(bootstrap_servers=endpoint.address, **configs(endpoint, login))
+    async with _started(producer):
         sent = [await producer.send(topic, value.encode()) for value in values]
         await asyncio.gather(*sent)
 
@@ -56,17 +57,31 @@ async def _consume(
     endpoint: Endpoint, login: Login, topic: str, group: str, count: int
 ) -> list[str]:
     found: list[str] = []
-    own = {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
-    client = AiokafkaClient(endpoint.address)
-    async with client.consumer(
-        **configs(endpoint, login), **own, fetch_max_wait_ms=50
-    ) as consumer:
-        consumer.subscribe([topic])
+    consumer = AIOKafkaConsumer(
+        topic,
+        bootstrap_servers=endpoint.address,
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        fetch_max_wait_ms=50,
+        **configs(endpoint, login),
+    )
+    async with _started(consumer):
         while len(found) < count:
             for records in (await consumer.getmany(timeout_ms=200)).values():
                 found += [record.value.decode() for record in records]
         await consumer.commit()
     return found
+
+
+@asynccontextmanager
+async def _started(client: Any) -> AsyncIterator[None]:
+    """Its own context manager does not stop a client that cannot start."""
+    try:
+        await client.start()
+        yield
+    finally:
+        await client.stop()
 
 
 def configs(endpoint: Endpoint, login: Login) -> dict[str, Any]:
@@ -97,11 +112,16 @@ class _Provider(AbstractTokenProvider):  # type: ignore[misc]
 
 @contextmanager
 def _translated_errors() -> Iterator[None]:
-    try:
-        yield
-    except AuthenticationFailedError as error:
-        raise LoginRefusedError(str(error)) from error
-    except BrokerResponseError as error:
-        raise RefusedError(error.errno, str(error)) from error
-    except KafkaConnectionError as error:
-        raise UntrustedError(str(error)) from error
+    """Why it cannot connect, it says only in its log."""
+    with captured_log("aiokafka") as lines:
+        try:
+            yield
+        except KafkaConnectionError as error:
+            reasons = "\n".join(lines)
+            if "SaslAuthenticationFailed" in reasons:
+                raise LoginRefusedError(reasons) from error
+            if "CERTIFICATE_VERIFY_FAILED" in reasons:
+                raise UntrustedError(reasons) from error
+            raise
+        except BrokerResponseError as error:
+            raise RefusedError(error.errno, str(error)) from error

@@ -16,7 +16,7 @@ from tests.conformance.security.clients import LoginRefusedError, RefusedError, 
 from tests.conformance.security.logins import Endpoint, Login, kafka_properties
 from tests.support.nodes.nodes import OTTLA
 
-_LOGIN: Final = ("authentication failed", "_AUTHENTICATION")
+_LOGIN: Final = "authentication error"
 _CERTIFICATE: Final = "certificate verify failed"
 
 
@@ -69,6 +69,6 @@ def _error(exit_code: int, said: str) -> Exception:
         return RefusedError(names[0], said)
     if _CERTIFICATE in said:
         return UntrustedError(said)
-    if any(text.lower() in said.lower() for text in _LOGIN):
+    if _LOGIN in said:
         return LoginRefusedError(said)
     return AssertionError(f"exit code {exit_code}: {said}")

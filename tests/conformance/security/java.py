@@ -13,9 +13,8 @@ from tests.conformance.java_tools.client import Java
 from tests.conformance.security.clients import LoginRefusedError, RefusedError, UntrustedError
 from tests.conformance.security.logins import Endpoint, Login, kafka_properties
 
-# Without them it reads tokens from nowhere, so that a config cannot make it read any file.
-_ALLOWED_FILES: Final = "org.apache.kafka.sasl.oauthbearer.allowed.files"
-ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+# It reads tokens from nowhere else, so that a config cannot make it read any file.
+_ALLOWED: Final = "org.apache.kafka.sasl.oauthbearer.allowed"
 
 
 class JavaSecuredClient:
@@ -58,7 +57,11 @@ class JavaSecuredClient:
     def configs(self, endpoint: Endpoint, login: Login) -> dict[str, str]:
         """Permits this process to read the login's token, too."""
         if login.bearer is not None:
-            self._java.send_command("set", properties={_ALLOWED_FILES: str(login.bearer)})
+            allowed = {
+                f"{_ALLOWED}.files": str(login.bearer),
+                f"{_ALLOWED}.urls": login.bearer.as_uri(),
+            }
+            self._java.send_command("set", properties=allowed)
         return kafka_properties(endpoint, login)
 
 

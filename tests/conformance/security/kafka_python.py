@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.kafka_python.client import KafkaPythonClient, errors
@@ -15,11 +17,19 @@ from tests.conformance.security.clients import (
     RefusedError,
     UntrustedError,
 )
+from tests.conformance.security.log_capture import captured_log
 from tests.conformance.security.logins import Endpoint, Login
+
+
+# For how long a client tries to connect that cannot.
+_SHORT_MS: Final = 1_000
 
 
 class KafkaPythonSecuredClient:
     name = "kafka-python"
+
+    def __init__(self, bootstrap_timeout_ms: int = 30_000) -> None:
+        self._bootstrap_timeout_ms = bootstrap_timeout_ms
 
     def why_not(self, login: Login) -> str | None:
         return f"kafka-python {NO_TOKENS}" if login.is_token else None
@@ -28,7 +38,7 @@ class KafkaPythonSecuredClient:
         self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
     ) -> None:
         client = KafkaPythonClient(endpoint.address)
-        with _translated_errors(), client.producer(**configs(endpoint, login)) as producer:
+        with _translated_errors(), client.producer(**self._configs(endpoint, login)) as producer:
             for sent in [producer.send(topic, value.encode()) for value in values]:
                 sent.get(TIMEOUT_S)
 
@@ -36,11 +46,16 @@ class KafkaPythonSecuredClient:
         self, endpoint: Endpoint, login: Login, topic: str, group: str, count: int
     ) -> list[str]:
         found: list[str] = []
-        own = {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": False}
+        own = {
+            "group_id": group,
+            "auto_offset_reset": "earliest",
+            "enable_auto_commit": False,
+            "fetch_max_wait_ms": 50,
+        }
         client = KafkaPythonClient(endpoint.address)
         with (
             _translated_errors(),
-            client.consumer(**configs(endpoint, login), **own, fetch_max_wait_ms=50) as consumer,
+            client.consumer(**self._configs(endpoint, login), **own) as consumer,
         ):
             consumer.subscribe([topic])
             deadline = perf_counter() + TIMEOUT_S
@@ -50,6 +65,20 @@ class KafkaPythonSecuredClient:
                     found += [record.value.decode() for record in records]
             consumer.commit()
         return found
+
+    def _configs(self, endpoint: Endpoint, login: Login) -> dict[str, Any]:
+        return configs(endpoint, login) | {"bootstrap_timeout_ms": self._bootstrap_timeout_ms}
+
+
+class DoomedKafkaPythonClient(KafkaPythonSecuredClient):
+    """Cannot connect. In a process of its own, because it leaves its sockets open then."""
+
+    def produce(
+        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
+    ) -> None:
+        produce = KafkaPythonSecuredClient(_SHORT_MS).produce
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+            processes.submit(produce, endpoint, login, topic, values).result()
 
 
 def configs(endpoint: Endpoint, login: Login) -> dict[str, Any]:
@@ -80,11 +109,16 @@ def _provider(text: str) -> Any:
 
 @contextmanager
 def _translated_errors() -> Iterator[None]:
-    try:
-        yield
-    except errors.SaslAuthenticationFailedError as error:
-        raise LoginRefusedError(str(error)) from error
-    except errors.BrokerResponseError as error:
-        raise RefusedError(error.errno, str(error)) from error
-    except errors.KafkaConnectionError as error:
-        raise UntrustedError(str(error)) from error
+    """While it cannot connect, it tries again, and says why only in its log."""
+    with captured_log("kafka") as lines:
+        try:
+            yield
+        except errors.KafkaTimeoutError as error:
+            reasons = "\n".join(lines)
+            if "SaslAuthenticationFailedError" in reasons:
+                raise LoginRefusedError(reasons) from error
+            if "CERTIFICATE_VERIFY_FAILED" in reasons:
+                raise UntrustedError(reasons) from error
+            raise
+        except errors.BrokerResponseError as error:
+            raise RefusedError(error.errno, str(error)) from error

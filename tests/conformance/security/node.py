@@ -85,26 +85,28 @@ class SecuredNode:
         }
 
     def _stores(self) -> dict[str, str]:
-        """PEM files for all listeners, except PEM texts, PKCS#12 and the certificate of another
-        host for one listener each."""
+        """PEM texts with TLS 1.2, a PKCS#12 file with TLS 1.3, and PEM files for all others, one of
+        which has the certificate of another host."""
         own = self.certificates.of_node("node")
         elsewhere = self.certificates.of_node("elsewhere", "elsewhere.example")
-        pem = {
-            "ssl.keystore.type": "PEM",
-            "ssl.keystore.location": str(own.keystore),
+        found = {
             "ssl.truststore.type": "PEM",
             "ssl.truststore.location": str(self.certificates.truststore),
-        }
-        return {
-            **pem,
             "listener.name.mutual.ssl.client.auth": "required",
             "listener.name.tls12.ssl.enabled.protocols": "TLSv1.2",
+            "listener.name.tls12.ssl.keystore.type": "PEM",
+            "listener.name.tls12.ssl.keystore.key": own.key.read_text(),
+            "listener.name.tls12.ssl.keystore.certificate.chain": own.certificate.read_text(),
             "listener.name.tls13.ssl.enabled.protocols": "TLSv1.3",
             "listener.name.tls13.ssl.keystore.type": "PKCS12",
             "listener.name.tls13.ssl.keystore.location": str(own.pkcs12),
             "listener.name.tls13.ssl.keystore.password": STORE_PASSWORD,
-            "listener.name.elsewhere.ssl.keystore.location": str(elsewhere.keystore),
         }
+        for listener in ("clients", "mutual", "reauth", "elsewhere"):
+            store = elsewhere if listener == "elsewhere" else own
+            found[f"listener.name.{listener}.ssl.keystore.type"] = "PEM"
+            found[f"listener.name.{listener}.ssl.keystore.location"] = str(store.keystore)
+        return found
 
     def _sasl(self) -> dict[str, str]:
         keys = self.home / "keys.json"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from confluent_kafka import KafkaError
@@ -20,14 +22,24 @@ from confluent_kafka.admin import (
 )
 
 from tests.conformance.clients import TIMEOUT_S
+from tests.conformance.security.clients import SecuredClient
+from tests.conformance.security.commands import OttlaCommands
 from tests.conformance.security.confluent import properties
-from tests.conformance.security.logins import Login
+from tests.conformance.security.logins import Endpoint, Login
 from tests.conformance.security.node import PASSWORDS, SecuredNode
 
 ADMIN: Final = Login("admin", "PLAIN", "admin", PASSWORDS["admin"])
 PAULA: Final = Login("paula", "PLAIN", "paula", PASSWORDS["paula"])
 SAM: Final = Login("sam", "SCRAM-SHA-256", "sam", "sam's password")
 SUE: Final = Login("sue", "SCRAM-SHA-512", "sue", "sue's password")
+KINDS: Final = (
+    "PLAIN",
+    "SCRAM-SHA-256",
+    "SCRAM-SHA-512",
+    "OAUTHBEARER",
+    "mutual-TLS",
+    "token",
+)
 # Nobody may use this topic and group.
 CLOSED: Final = "closed"
 _SCRAM: Final = {
@@ -38,29 +50,48 @@ _ITERATIONS: Final = 4_096
 
 
 class Population:
-    """`logins` by the kind of login. Each user may use topics and groups that begin with the user's
+    """Each user may use topics and groups that begin with the user's
     name and a hyphen."""
 
     def __init__(self, node: SecuredNode) -> None:
+        self._node = node
         mona = node.certificates.of_client("mona")
         olaf = Login("olaf", "OAUTHBEARER", bearer=node.bearer_token("olaf"))
-        self.logins = {
+        self._logins = {
             "PLAIN": PAULA,
             "SCRAM-SHA-256": SAM,
             "SCRAM-SHA-512": SUE,
             "OAUTHBEARER": olaf,
-            "mutual TLS": Login("mona", certificate=mona.keystore),
+            "mutual-TLS": Login("mona", certificate=mona.keystore),
+            "token": self._token(Login("tom", "SCRAM-SHA-256")),
         }
         self._errors: list[KafkaError] = []
         self._admin = AdminClient(properties(node.endpoint(), ADMIN, self._errors))
 
-    def settle(self, topics: Iterable[str] = ()) -> None:
-        """Gives the users their credentials and rights, and makes the topics."""
+    def login(self, kind: str) -> Login:
+        return self._logins[kind]
+
+    def endpoint(self, login: Login) -> Endpoint:
+        """Where one logs in like this."""
+        return self._node.endpoint("CLIENTS" if login.mechanism else "MUTUAL")
+
+    def settle(self, clients: Iterable[SecuredClient]) -> None:
+        """Gives the users their credentials and rights, and makes a topic for each user of each
+        client."""
         for user, mechanism in _SCRAM.items():
             self.set_password(user, mechanism)
-        names = [login.name for login in self.logins.values()]
-        self.allow(names)
+        logins = list(self._logins.values())
+        self.allow(login.name for login in logins)
+        topics = [f"{login.name}-{client.name}" for client in clients for login in logins]
         self.create_topics([CLOSED, *topics])
+
+    def _token(self, owner: Login) -> Login:
+        """A delegation token, which has an id and an HMAC in place of a name and a password."""
+        created = OttlaCommands(self._node.home).run(
+            self._node.endpoint(), ADMIN, "tokens", "create", "--owner", f"User:{owner.name}", "--json"
+        )
+        token = json.loads(created)
+        return replace(owner, user=token["token_id"], password=token["hmac"], is_token=True)
 
     def set_password(self, login: Login, mechanism: ScramMechanism) -> None:
         upsertion = UserScramCredentialUpsertion(

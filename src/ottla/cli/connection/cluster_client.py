@@ -16,6 +16,7 @@ from confluent_kafka import (
     KafkaError,
     KafkaException,
     Producer,
+    TopicCollection,
     TopicPartition,
 )
 
@@ -75,10 +76,24 @@ class ConnectedCluster:
         self.metadata = metadata
 
     def topic(self, name: str) -> TopicMetadata:
+        """Raises CommandError for a topic that does not exist, or that the user may not see."""
         found = self.metadata.topics.get(name)
         if found is None:
+            self._require_visible(name)
             raise cluster_errors.unknown_topic(name, self.metadata.topics)
         return found
+
+    def _require_visible(self, topic: str) -> None:
+        """The metadata of all topics lacks those that the user may not describe."""
+        answers = self.admin.describe_topics(
+            TopicCollection([topic]), request_timeout=REQUEST_TIMEOUT_S
+        )
+        try:
+            answers[topic].result()
+        except KafkaException as error:
+            reason = error.args[0]
+            if reason.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                raise cluster_errors.refused(f"describe topic {topic}", reason) from None
 
     def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
         """The wanted partitions of a topic, or all, in order."""
