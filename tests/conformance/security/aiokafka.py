@@ -57,7 +57,16 @@ async def _consume(
     endpoint: Endpoint, login: Login, topic: str, group: str, count: int
 ) -> list[str]:
     found: list[str] = []
-    consumer = AIOKafkaConsumer(
+    consumer = _consumer(endpoint, login, topic, group)
+    async with _started(consumer):
+        while len(found) < count:
+            found += await _receive(consumer)
+        await consumer.commit()
+    return found
+
+
+def _consumer(endpoint: Endpoint, login: Login, topic: str, group: str) -> Any:
+    return AIOKafkaConsumer(
         topic,
         bootstrap_servers=endpoint.address,
         group_id=group,
@@ -66,12 +75,11 @@ async def _consume(
         fetch_max_wait_ms=50,
         **configs(endpoint, login),
     )
-    async with _started(consumer):
-        while len(found) < count:
-            for records in (await consumer.getmany(timeout_ms=200)).values():
-                found += [record.value.decode() for record in records]
-        await consumer.commit()
-    return found
+
+
+async def _receive(consumer: Any) -> list[str]:
+    received = (await consumer.getmany(timeout_ms=50)).values()
+    return [record.value.decode() for records in received for record in records]
 
 
 @asynccontextmanager
@@ -82,6 +90,33 @@ async def _started(client: Any) -> AsyncIterator[None]:
         yield
     finally:
         await client.stop()
+
+
+class LastingAiokafkaClient:
+    """Its event loop runs within the calls only."""
+
+    def __init__(self, endpoint: Endpoint, login: Login, topic: str) -> None:
+        self._topic = topic
+        self._runner = asyncio.Runner()
+        self._runner.run(self._start(endpoint, login))
+
+    async def _start(self, endpoint: Endpoint, login: Login) -> None:
+        where = {"bootstrap_servers": endpoint.address, **configs(endpoint, login)}
+        self._producer = AIOKafkaProducer(**where)
+        self._consumer = _consumer(endpoint, login, self._topic, self._topic)
+        await self._producer.start()
+        await self._consumer.start()
+
+    def send(self, value: str) -> None:
+        self._runner.run(self._producer.send_and_wait(self._topic, value.encode()))
+
+    def receive(self) -> list[str]:
+        return self._runner.run(_receive(self._consumer))
+
+    def close(self) -> None:
+        self._runner.run(self._consumer.stop())
+        self._runner.run(self._producer.stop())
+        self._runner.close()
 
 
 def configs(endpoint: Endpoint, login: Login) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What every client does on a secured node, in one vocabulary, and how it says that it may not.
 
 An implementation translates its client's own errors, by their own codes and classes, and raises
-nothing of its own. Clients keep nothing open between calls.
+nothing of its own. A SecuredClient keeps nothing open between calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import Final, Protocol
 from tests.conformance.clients import RefusedError
 from tests.conformance.security.logins import Endpoint, Login
 
-__all__ = ["NO_TOKENS", "LoginRefusedError", "RefusedError", "SecuredClient", "UntrustedError"]
+__all__ = [
+    "NO_TOKENS",
+    "LastingClient",
+    "LoginRefusedError",
+    "RefusedError",
+    "SecuredClient",
+    "UntrustedError",
+]
 
 NO_TOKENS: Final = "sends no SCRAM extensions, so it cannot log in with a delegation token"
 
@@ -45,3 +52,18 @@ class SecuredClient(Protocol):
         """As the only member of a group, from its committed offsets or else the beginning; commits
         what it has read. Raises as `produce` does."""
         ...
+
+
+class LastingClient(Protocol):
+    """A producer, and the only consumer of a group, that keep their connections. The group has the
+    name of the topic."""
+
+    def send(self, value: str) -> None:
+        """Returns when it is acknowledged."""
+        ...
+
+    def receive(self) -> list[str]:
+        """What has arrived, after a short wait."""
+        ...
+
+    def close(self) -> None: ...

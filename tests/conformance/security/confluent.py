@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, Final, NoReturn
 
 import jwt
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.confluent.client import Delivery
@@ -54,16 +54,38 @@ class ConfluentSecuredClient:
             def poll() -> bool:
                 message = consumer.poll(_POLL_S)
                 if message is not None:
-                    if error := message.error():
-                        _raise(error)
-                    value = message.value()
-                    assert value is not None
-                    found.append(value.decode())
+                    found.append(_value(message))
                 return len(found) >= count
 
             _poll_until(poll, errors)
             consumer.commit(asynchronous=False)
         return found
+
+
+class LastingConfluentClient:
+    """Its consumer joins the group when it receives for the first time."""
+
+    def __init__(self, endpoint: Endpoint, login: Login, topic: str) -> None:
+        self._topic = topic
+        self._errors: list[KafkaError] = []
+        configs = properties(endpoint, login, self._errors)
+        self._producer = Producer(configs)
+        own = {"group.id": topic, "auto.offset.reset": "earliest"}
+        self._consumer = Consumer({**configs, **own})
+        self._consumer.subscribe([topic])
+
+    def send(self, value: str) -> None:
+        delivery = Delivery()
+        self._producer.produce(self._topic, value, on_delivery=delivery)
+        _poll_until(lambda: self._producer.flush(_POLL_S) == 0, self._errors)
+        delivery.position()
+
+    def receive(self) -> list[str]:
+        message = self._consumer.poll(_POLL_S)
+        return [] if message is None else [_value(message)]
+
+    def close(self) -> None:
+        self._consumer.close()
 
 
 def properties(endpoint: Endpoint, login: Login, errors: list[KafkaError]) -> dict[str, Any]:
@@ -106,6 +128,14 @@ def _consumer(configs: dict[str, Any]) -> Iterator[Consumer]:
         _raise(error.args[0])
     finally:
         consumer.close()
+
+
+def _value(message: Message) -> str:
+    if error := message.error():
+        _raise(error)
+    value = message.value()
+    assert value is not None
+    return value.decode()
 
 
 def _poll_until(is_done: Callable[[], bool], errors: list[KafkaError]) -> None:

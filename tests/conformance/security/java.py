@@ -1,4 +1,4 @@
-"""Apache Kafka's own client."""
+"""Apache Kafka's own client, and its command line tools."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from typing import Any, Final
 from ottla.configs.java_properties import format_properties
 from ottla.model import ErrorCode
 from tests.conformance.clients import TIMEOUT_S
-from tests.conformance.java_tools.client import Java
+from tests.conformance.java_tools.client import Java, Ran
 from tests.conformance.security.clients import LoginRefusedError, RefusedError, UntrustedError
 from tests.conformance.security.logins import Endpoint, Login, kafka_properties
 
 # It reads tokens from nowhere else, so that a config cannot make it read any file.
-_ALLOWED: Final = "org.apache.kafka.sasl.oauthbearer.allowed"
+ALLOWED: Final = "org.apache.kafka.sasl.oauthbearer.allowed"
+
+_TOOLS: Final = {
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
+    "kafka-configs": "kafka.admin.ConfigCommand",
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+}
 
 
 class JavaSecuredClient:
@@ -29,11 +38,13 @@ class JavaSecuredClient:
     def produce(
         self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
     ) -> None:
+        self.produce_with(self.configs(endpoint, login), topic, values)
+
+    def produce_with(self, configs: Mapping[str, str], topic: str, values: Sequence[str]) -> None:
         messages = [
             {"key": None, "value": b64encode(value.encode()).decode(), "headers": []}
             for value in values
         ]
-        configs = self.configs(endpoint, login)
         for result in self._java.send_command(
             "produce", topic=topic, messages=messages, configs=configs
         ):
@@ -56,10 +67,10 @@ class JavaSecuredClient:
 
     def configs(self, endpoint: Endpoint, login: Login) -> dict[str, str]:
         """Permits this process to read the login's token, too."""
-        if login.bearer is not None:
+        if login.bearer is not None and login.token_endpoint is None:
             allowed = {
-                f"{_ALLOWED}.files": str(login.bearer),
-                f"{_ALLOWED}.urls": login.bearer.as_uri(),
+                f"{ALLOWED}.files": str(login.bearer),
+                f"{ALLOWED}.urls": login.bearer.as_uri(),
             }
             self._java.send_command("set", properties=allowed)
         return kafka_properties(endpoint, login)
@@ -73,3 +84,27 @@ def _raise_error(result: Mapping[str, Any]) -> None:
     if result["error_code"] == ErrorCode.SASL_AUTHENTICATION_FAILED:
         raise LoginRefusedError(result["error"])
     raise RefusedError(result["error_code"], result["error"])
+
+
+class JavaTools:
+    """Properties are written below `scratch`."""
+
+    def __init__(self, java: Java, scratch: Path) -> None:
+        self._java = java
+        self._scratch = scratch
+
+    def run(
+        self, endpoint: Endpoint, login: Login, tool: str, *arguments: str, stdin: str = ""
+    ) -> Ran:
+        file = self._scratch / f"java-{login.name}.properties"
+        file.write_text(format_properties(kafka_properties(endpoint, login)))
+        where = ("--bootstrap-server", endpoint.address, "--command-config", str(file))
+        return self._java.run(_TOOLS[tool], *where, *arguments, stdin=stdin)
+
+    def __call__(
+        self, endpoint: Endpoint, login: Login, tool: str, *arguments: str, stdin: str = ""
+    ) -> str:
+        """What a tool prints that succeeds."""
+        ran = self.run(endpoint, login, tool, *arguments, stdin=stdin)
+        assert ran.status == 0, ran.stdout + ran.stderr
+        return ran.stdout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -10,7 +10,12 @@ from time import perf_counter
 from typing import Any, Final
 
 from tests.conformance.clients import TIMEOUT_S
-from tests.conformance.kafka_python.client import KafkaPythonClient, errors
+from tests.conformance.kafka_python.client import (
+    KafkaConsumer,
+    KafkaProducer,
+    KafkaPythonClient,
+    errors,
+)
 from tests.conformance.security.clients import (
     NO_TOKENS,
     LoginRefusedError,
@@ -21,6 +26,11 @@ from tests.conformance.security.log_capture import captured_log
 from tests.conformance.security.logins import Endpoint, Login
 
 
+_GROUP_CONFIGS: Final[Mapping[str, Any]] = {
+    "auto_offset_reset": "earliest",
+    "enable_auto_commit": False,
+    "fetch_max_wait_ms": 50,
+}
 # For how long a client tries to connect that cannot.
 _SHORT_MS: Final = 1_000
 
@@ -46,12 +56,7 @@ class KafkaPythonSecuredClient:
         self, endpoint: Endpoint, login: Login, topic: str, group: str, count: int
     ) -> list[str]:
         found: list[str] = []
-        own = {
-            "group_id": group,
-            "auto_offset_reset": "earliest",
-            "enable_auto_commit": False,
-            "fetch_max_wait_ms": 50,
-        }
+        own = {"group_id": group, **_GROUP_CONFIGS}
         client = KafkaPythonClient(endpoint.address)
         with (
             _translated_errors(),
@@ -61,8 +66,7 @@ class KafkaPythonSecuredClient:
             deadline = perf_counter() + TIMEOUT_S
             while len(found) < count:
                 assert perf_counter() < deadline, f"{len(found)} of {count} records"
-                for records in consumer.poll(200).values():
-                    found += [record.value.decode() for record in records]
+                found += _poll(consumer)
             consumer.commit()
         return found
 
@@ -79,6 +83,29 @@ class DoomedKafkaPythonClient(KafkaPythonSecuredClient):
         produce = KafkaPythonSecuredClient(_SHORT_MS).produce
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
             processes.submit(produce, endpoint, login, topic, values).result()
+
+
+class LastingKafkaPythonClient:
+    def __init__(self, endpoint: Endpoint, login: Login, topic: str) -> None:
+        self._topic = topic
+        where = {"bootstrap_servers": endpoint.address, **configs(endpoint, login)}
+        self._producer = KafkaProducer(**where)
+        self._consumer = KafkaConsumer(topic, **where, group_id=topic, **_GROUP_CONFIGS)
+
+    def send(self, value: str) -> None:
+        self._producer.send(self._topic, value.encode()).get(TIMEOUT_S)
+
+    def receive(self) -> list[str]:
+        return _poll(self._consumer)
+
+    def close(self) -> None:
+        self._consumer.close()
+        self._producer.close()
+
+
+def _poll(consumer: Any) -> list[str]:
+    polled = consumer.poll(50).values()
+    return [record.value.decode() for records in polled for record in records]
 
 
 def configs(endpoint: Endpoint, login: Login) -> dict[str, Any]:

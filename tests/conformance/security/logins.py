@@ -26,7 +26,8 @@ _JAAS_MODULES: Final = {
 class Login:
     """`name` is the user of the principal. `user` is what SASL sends as the name; of a delegation
     token it is the token's id. `mechanism` is None for a client certificate, a PEM file with its
-    key. `bearer` is the file of an OAUTHBEARER token."""
+    key. `bearer` is the file of an OAUTHBEARER token, which `token_endpoint` has as well, if
+    it is not None."""
 
     name: str
     mechanism: str | None = None
@@ -34,6 +35,7 @@ class Login:
     password: str = ""
     is_token: bool = False
     bearer: Path | None = None
+    token_endpoint: str | None = None
     certificate: Path | None = None
 
     @property
@@ -75,12 +77,18 @@ def _sasl_properties(login: Login) -> Mapping[str, str]:
     if login.mechanism is None:
         return {}
     if login.bearer is not None:
-        return {
+        found = {
             "sasl.mechanism": login.mechanism,
             "sasl.jaas.config": jaas_text(BEARER_MODULE, {}),
             "sasl.login.callback.handler.class": BEARER_HANDLER,
-            "sasl.oauthbearer.token.endpoint.url": login.bearer.as_uri(),
+            "sasl.oauthbearer.token.endpoint.url": login.token_endpoint or login.bearer.as_uri(),
         }
+        if login.token_endpoint is not None:
+            found |= {
+                "sasl.oauthbearer.client.credentials.client.id": login.name,
+                "sasl.oauthbearer.client.credentials.client.secret": "the client's secret",
+            }
+        return found
     options = {"username": login.user, "password": login.password}
     if login.is_token:
         options["tokenauth"] = "true"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ottla.cli.client_security.jaas_text import PLAIN_MODULE, jaas_text
 from ottla.configs.java_properties import format_properties
@@ -61,9 +62,18 @@ class SecuredNode:
         path.write_text(self.provider.token(now_ms=SystemClock().now_ms(), sub=user, **claims))
         return path
 
-    @property
-    def audited(self) -> str:
-        return self.audit_log.read_text() if self.audit_log.exists() else ""
+    def authentications(self, listener: str) -> list[dict[str, Any]]:
+        """What the audit log says about those on a listener."""
+        if not self.audit_log.exists():
+            return []
+        # What follows the last line is still being written.
+        lines = self.audit_log.read_text().split("\n")[:-1]
+        entries = [json.loads(line) for line in lines]
+        return [
+            entry
+            for entry in entries
+            if entry["event"] == "authentication" and entry["listener"] == listener
+        ]
 
     def _common(self) -> dict[str, str]:
         addresses = [f"{name}://{HOST}:{port}" for name, port in self._ports.items()]

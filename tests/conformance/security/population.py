@@ -42,6 +42,8 @@ KINDS: Final = (
 )
 # Nobody may use this topic and group.
 CLOSED: Final = "closed"
+# Has no password, but a delegation token that is created when it is needed.
+TOM: Final = Login("tom", "SCRAM-SHA-256", is_token=True)
 _SCRAM: Final = {
     SAM: ScramMechanism.SCRAM_SHA_256,
     SUE: ScramMechanism.SCRAM_SHA_512,
@@ -63,13 +65,16 @@ class Population:
             "SCRAM-SHA-512": SUE,
             "OAUTHBEARER": olaf,
             "mutual-TLS": Login("mona", certificate=mona.keystore),
-            "token": self._token(Login("tom", "SCRAM-SHA-256")),
+            "token": TOM,
         }
         self._errors: list[KafkaError] = []
         self._admin = AdminClient(properties(node.endpoint(), ADMIN, self._errors))
 
     def login(self, kind: str) -> Login:
-        return self._logins[kind]
+        login = self._logins[kind]
+        if login.is_token and not login.user:
+            login = self._logins[kind] = self._with_token(login)
+        return login
 
     def endpoint(self, login: Login) -> Endpoint:
         """Where one logs in like this."""
@@ -85,13 +90,12 @@ class Population:
         topics = [f"{login.name}-{client.name}" for client in clients for login in logins]
         self.create_topics([CLOSED, *topics])
 
-    def _token(self, owner: Login) -> Login:
+    def _with_token(self, owner: Login) -> Login:
         """A delegation token, which has an id and an HMAC in place of a name and a password."""
-        created = OttlaCommands(self._node.home).run(
-            self._node.endpoint(), ADMIN, "tokens", "create", "--owner", f"User:{owner.name}", "--json"
-        )
-        token = json.loads(created)
-        return replace(owner, user=token["token_id"], password=token["hmac"], is_token=True)
+        commands, endpoint = OttlaCommands(self._node.home), self._node.endpoint()
+        create = ("tokens", "create", "--owner", f"User:{owner.name}", "--json")
+        token = json.loads(commands.run(endpoint, ADMIN, *create))
+        return replace(owner, user=token["token_id"], password=token["hmac"])
 
     def set_password(self, login: Login, mechanism: ScramMechanism) -> None:
         upsertion = UserScramCredentialUpsertion(
