@@ -21,6 +21,8 @@ from tests.support.nodes.cluster_processes import HOST, free_ports
 from tests.support.nodes.nodes import OTTLA
 from tests.support.security.tokens import AUDIENCE, ISSUER, Provider
 
+PROPERTIES: Final = "server.properties"
+STDERR: Final = "stderr.txt"
 READY_SECONDS_MAX: Final = 60.0
 # Short, so that sessions end while a test runs; clients authenticate again before that.
 REAUTH_MS: Final = 1_500
@@ -61,6 +63,10 @@ class SecuredNode:
         path = self.home / f"{user}.jwt"
         path.write_text(self.provider.token(now_ms=SystemClock().now_ms(), sub=user, **claims))
         return path
+
+    @property
+    def log(self) -> str:
+        return (self.home / STDERR).read_text()
 
     def authentications(self, listener: str) -> list[dict[str, Any]]:
         """What the audit log says about those on a listener."""
@@ -138,12 +144,19 @@ class SecuredNode:
 
 @contextmanager
 def running(node: SecuredNode) -> Iterator[SecuredNode]:
-    """Shows what it wrote to its standard error if it does not start, does not end well, or had an
-    exception that it did not expect."""
-    errors = node.home / "stderr.txt"
+    write_properties(node.home, format_properties(node.properties))
+    with started(node.home):
+        yield node
+
+
+@contextmanager
+def started(home: Path) -> Iterator[Path]:
+    """Runs a node with the properties in `home`; the file in which its standard error is. Shows it
+    if the node does not start, does not end well, or had an exception that it did not expect."""
+    errors = home / STDERR
     with errors.open("wb") as stderr:
         process = subprocess.Popen(
-            [OTTLA, "start", "--config", write_properties(node.home, node.properties)],
+            [OTTLA, "start", "--config", home / PROPERTIES],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
@@ -156,7 +169,7 @@ def running(node: SecuredNode) -> Iterator[SecuredNode]:
         line = process.stdout.readline()
         watchdog.cancel()
         assert line.startswith("Ready on "), errors.read_text()
-        yield node
+        yield errors
         process.send_signal(signal.SIGTERM)
         assert process.wait(READY_SECONDS_MAX) == 0, errors.read_text()
         assert "Traceback" not in errors.read_text(), errors.read_text()[-8_000:]
@@ -165,8 +178,7 @@ def running(node: SecuredNode) -> Iterator[SecuredNode]:
         process.communicate()
 
 
-def write_properties(home: Path, properties: Mapping[str, str]) -> Path:
-    path = home / "server.properties"
+def write_properties(home: Path, text: str) -> None:
+    path = home / PROPERTIES
     path.touch(mode=0o600)
-    path.write_text(format_properties(properties))
-    return path
+    path.write_text(text)
