@@ -32,9 +32,7 @@ class AiokafkaSecuredClient:
     def why_not(self, login: Login) -> str | None:
         return f"aiokafka {NO_TOKENS}" if login.is_token else None
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         with _translated_errors():
             asyncio.run(asyncio.wait_for(_produce(endpoint, login, topic, values), TIMEOUT_S))
 

@@ -39,9 +39,7 @@ class SecuredClient(Protocol):
         """Why the client cannot log in like this, or None if it can."""
         ...
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         """Returns when all are acknowledged. Raises RefusedError, LoginRefusedError or
         UntrustedError."""
         ...

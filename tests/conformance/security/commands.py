@@ -33,9 +33,7 @@ class OttlaCommands:
             return "`ottla produce` and `consume` use librdkafka, which cannot send tokens"
         return None
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         lines = "".join(f"{value}\n" for value in values)
         self.run(endpoint, login, "produce", topic, stdin=lines)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
 from time import perf_counter
 from typing import Any, Final, NoReturn
 
@@ -13,6 +12,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.confluent.client import Delivery
+from tests.conformance.security.certificates import STORE_PASSWORD
 from tests.conformance.security.clients import (
     NO_TOKENS,
     LoginRefusedError,
@@ -30,9 +30,7 @@ class ConfluentSecuredClient:
     def why_not(self, login: Login) -> str | None:
         return f"librdkafka {NO_TOKENS}" if login.is_token else None
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         errors: list[KafkaError] = []
         producer = Producer(properties(endpoint, login, errors))
         deliveries = [Delivery() for _ in values]
@@ -102,7 +100,10 @@ def properties(endpoint: Endpoint, login: Login, errors: list[KafkaError]) -> di
         found["ssl.ca.location"] = str(endpoint.truststore)
         if not endpoint.verifies_host:
             found["ssl.endpoint.identification.algorithm"] = "none"
-    if login.certificate is not None:
+    if login.has_pkcs12:
+        found["ssl.keystore.location"] = str(login.certificate)
+        found["ssl.keystore.password"] = STORE_PASSWORD
+    elif login.certificate is not None:
         found["ssl.certificate.location"] = str(login.certificate)
         found["ssl.key.location"] = str(login.certificate)
     if login.mechanism is not None:

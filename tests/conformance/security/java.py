@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from ottla.configs.java_properties import format_properties
@@ -35,13 +36,11 @@ class JavaSecuredClient:
     def why_not(self, login: Login) -> str | None:
         return None
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         self.produce_with(self.configs(endpoint, login), topic, values)
 
     def produce_with(self, configs: Mapping[str, str], topic: str, values: Sequence[str]) -> None:
-        messages = [
+        messages: list[dict[str, Any]] = [
             {"key": None, "value": b64encode(value.encode()).decode(), "headers": []}
             for value in values
         ]

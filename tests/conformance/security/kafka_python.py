@@ -25,7 +25,6 @@ from tests.conformance.security.clients import (
 from tests.conformance.security.log_capture import captured_log
 from tests.conformance.security.logins import Endpoint, Login
 
-
 _GROUP_CONFIGS: Final[Mapping[str, Any]] = {
     "auto_offset_reset": "earliest",
     "enable_auto_commit": False,
@@ -44,9 +43,7 @@ class KafkaPythonSecuredClient:
     def why_not(self, login: Login) -> str | None:
         return f"kafka-python {NO_TOKENS}" if login.is_token else None
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         client = KafkaPythonClient(endpoint.address)
         with _translated_errors(), client.producer(**self._configs(endpoint, login)) as producer:
             for sent in [producer.send(topic, value.encode()) for value in values]:
@@ -77,9 +74,7 @@ class KafkaPythonSecuredClient:
 class DoomedKafkaPythonClient(KafkaPythonSecuredClient):
     """Cannot connect. In a process of its own, because it leaves its sockets open then."""
 
-    def produce(
-        self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]
-    ) -> None:
+    def produce(self, endpoint: Endpoint, login: Login, topic: str, values: Sequence[str]) -> None:
         produce = KafkaPythonSecuredClient(_SHORT_MS).produce
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
             processes.submit(produce, endpoint, login, topic, values).result()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ottla.cli.client_security.jaas_text import PLAIN_MODULE, SCRAM_MODULE, jaas_text
+from tests.conformance.security.certificates import STORE_PASSWORD
 
 Protocol: TypeAlias = Literal["SSL", "SASL_SSL", "SASL_PLAINTEXT"]
 
@@ -25,9 +25,9 @@ _JAAS_MODULES: Final = {
 @dataclass(frozen=True, slots=True)
 class Login:
     """`name` is the user of the principal. `user` is what SASL sends as the name; of a delegation
-    token it is the token's id. `mechanism` is None for a client certificate, a PEM file with its
-    key. `bearer` is the file of an OAUTHBEARER token, which `token_endpoint` has as well, if
-    it is not None."""
+    token it is the token's id. `mechanism` is None for a client certificate, a PEM file or a
+    PKCS#12 file with its key. `bearer` is the file of an OAUTHBEARER token; with `token_endpoint`
+    the client gets the token from there instead."""
 
     name: str
     mechanism: str | None = None
@@ -37,6 +37,10 @@ class Login:
     bearer: Path | None = None
     token_endpoint: str | None = None
     certificate: Path | None = None
+
+    @property
+    def has_pkcs12(self) -> bool:
+        return self.certificate is not None and self.certificate.suffix == ".p12"
 
     @property
     def bearer_token(self) -> str:
@@ -69,11 +73,15 @@ def kafka_properties(endpoint: Endpoint, login: Login) -> dict[str, str]:
         if not endpoint.verifies_host:
             found["ssl.endpoint.identification.algorithm"] = ""
     if login.certificate is not None:
-        found |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(login.certificate)}
+        found["ssl.keystore.location"] = str(login.certificate)
+        if login.has_pkcs12:
+            found |= {"ssl.keystore.type": "PKCS12", "ssl.keystore.password": STORE_PASSWORD}
+        else:
+            found["ssl.keystore.type"] = "PEM"
     return found | _sasl_properties(login)
 
 
-def _sasl_properties(login: Login) -> Mapping[str, str]:
+def _sasl_properties(login: Login) -> dict[str, str]:
     if login.mechanism is None:
         return {}
     if login.bearer is not None:

@@ -59,9 +59,9 @@ class SecuredNode:
             f"{host}:{self._ports[listener]}", LISTENERS[listener], self.certificates.truststore
         )
 
-    def bearer_token(self, user: str, **claims: object) -> Path:
+    def bearer_token(self, user: str) -> Path:
         path = self.home / f"{user}.jwt"
-        path.write_text(self.provider.token(now_ms=SystemClock().now_ms(), sub=user, **claims))
+        path.write_text(self.provider.token(now_ms=SystemClock().now_ms(), sub=user))
         return path
 
     @property

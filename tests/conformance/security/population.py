@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from confluent_kafka import KafkaError
-from confluent_kafka.admin import (
+
+# The package has types, but its modules do not declare what they export.
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AclBinding,
     AclOperation,
     AclPermissionType,
@@ -65,6 +67,7 @@ class Population:
             "SCRAM-SHA-512": SUE,
             "OAUTHBEARER": olaf,
             "mutual-TLS": Login("mona", certificate=mona.keystore),
+            "PKCS#12": Login("mona", certificate=mona.pkcs12),
             "token": TOM,
         }
         self._errors: list[KafkaError] = []
@@ -85,9 +88,9 @@ class Population:
         client."""
         for user, mechanism in _SCRAM.items():
             self.set_password(user, mechanism)
-        logins = list(self._logins.values())
-        self.allow(login.name for login in logins)
-        topics = [f"{login.name}-{client.name}" for client in clients for login in logins]
+        names = sorted({login.name for login in self._logins.values()})
+        self.allow(names)
+        topics = [f"{name}-{client.name}" for client in clients for name in names]
         self.create_topics([CLOSED, *topics])
 
     def _with_token(self, owner: Login) -> Login:

@@ -20,6 +20,7 @@ from tests.support.soak import IS_SOAK
 # Each refusal takes two commands.
 KINDS_REFUSED = KINDS if IS_SOAK else ("SCRAM-SHA-512", "mutual-TLS")
 
+
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
     with running(SecuredNode(tmp_path_factory.mktemp("secured"))) as node:
@@ -82,7 +83,9 @@ def test_token_may_do_what_its_owner_may(
     assert "User:tom" in listed
 
 
-@pytest.mark.parametrize("command", [("topics", "list"), ("acls", "list")], ids=["librdkafka", "own"])
+@pytest.mark.parametrize(
+    "command", [("topics", "list"), ("acls", "list")], ids=["librdkafka", "own"]
+)
 def test_certificate_of_another_host_is_refused_by_both_clients(
     commands: OttlaCommands, node: SecuredNode, command: tuple[str, ...]
 ) -> None:

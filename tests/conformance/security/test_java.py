@@ -66,6 +66,13 @@ def test_versions_and_stores_of_listeners_serve_alike(
     client.produce(node.endpoint(listener, host="localhost"), SUE, own_name(client, SUE), VALUES)
 
 
+def test_pkcs12_store_of_a_client_serves_as_well(
+    client: JavaSecuredClient, population: Population
+) -> None:
+    login = population.login("PKCS#12")
+    client.produce(population.endpoint(login), login, own_name(client, login), VALUES)
+
+
 def test_certificate_of_another_host_is_refused_by_the_client(
     client: JavaSecuredClient, population: Population, node: SecuredNode
 ) -> None:

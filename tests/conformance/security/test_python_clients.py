@@ -18,7 +18,11 @@ from tests.conformance.security.node import SecuredNode, running
 from tests.conformance.security.population import KINDS, SUE, Population
 from tests.conformance.security.usage import VALUES, assert_allowed, assert_refused, own_name
 
-CLIENTS = [ConfluentSecuredClient(), KafkaPythonSecuredClient(), AiokafkaSecuredClient()]
+CLIENTS: list[SecuredClient] = [
+    ConfluentSecuredClient(),
+    KafkaPythonSecuredClient(),
+    AiokafkaSecuredClient(),
+]
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +70,12 @@ def test_names_of_hosts_are_verified(
 ) -> None:
     """With localhost, clients send the name to the node (SNI)."""
     client.produce(node.endpoint(host="localhost"), SUE, own_name(client, SUE), VALUES)
+
+
+def test_pkcs12_store_of_a_client_serves_as_well(population: Population) -> None:
+    client = ConfluentSecuredClient()
+    login = population.login("PKCS#12")
+    client.produce(population.endpoint(login), login, own_name(client, login), VALUES)
 
 
 def test_certificate_of_another_host_is_refused_by_the_client(

@@ -1,7 +1,7 @@
 """Kafka's own server.properties, secured as its documentation says, starts a node unchanged.
 
-With PEM files, with PEM texts, and with PKCS#12 stores that Java's keytool made. Stores in Java's own
-format are refused with the keytool command that converts them.
+With PEM files, with PEM texts, and with PKCS#12 stores that Java's keytool made. Stores in Java's
+own format are refused with the keytool command that converts them.
 """
 
 from __future__ import annotations
@@ -148,7 +148,9 @@ ssl.truststore.password={PASSWORD}
 """
     refused = node.start_refused(stores)
     command = re.search(r"keytool (-importkeystore .*?); then set", refused)
-    settings = re.search(r"then set (ssl.keystore.type=PKCS12) and (ssl.keystore.location=\S+?)\. ", refused)
+    settings = re.search(
+        r"then set (ssl.keystore.type=PKCS12) and (ssl.keystore.location=\S+?)\. ", refused
+    )
     assert command is not None, refused
     assert settings is not None, refused
     _keytool(*shlex.split(command[1]), "-srcstorepass", PASSWORD, "-deststorepass", PASSWORD)

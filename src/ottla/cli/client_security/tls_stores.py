@@ -13,7 +13,7 @@ from typing import Final
 
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.security.pem import with_line_breaks
+from ottla.configs.pem import with_line_breaks
 
 CA_LOCATION: Final = "ssl.ca.location"
 CA_PEM: Final = "ssl.ca.pem"

@@ -16,8 +16,8 @@ from stat import S_IROTH, S_IWGRP, S_IWOTH
 from typing import Final
 
 from ottla.configs.listener_security import Store
+from ottla.configs.pem import with_line_breaks
 from ottla.configs.value import Password
-from ottla.security.pem import with_line_breaks
 
 _log = logging.getLogger(__name__)
 

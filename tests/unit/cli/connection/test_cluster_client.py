@@ -181,7 +181,6 @@ def test_topics_that_may_not_be_described_are_not_said_to_be_missing() -> None:
     assert raised.value.hints == ("Ask an administrator for this permission on the topic.",)
 
 
-
 def test_partitions_are_chosen_in_order_and_have_to_exist() -> None:
     cluster, _ = connected(metadata(LOCAL, topics=["orders"]))
     assert cluster.partitions("orders") == [0, 1, 2]

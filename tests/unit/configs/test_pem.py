@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from ottla.configs.java_properties import parse_properties
-from ottla.security.pem import with_line_breaks
+from ottla.configs.pem import with_line_breaks
 from tests.support.security.certificates import Authority
 
-HEADERS = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"
+HEADERS = """-----BEGIN RSA PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+
+AAAA
+-----END RSA PRIVATE KEY-----
+"""
 
 
 @pytest.fixture
@@ -19,7 +24,9 @@ def pem(tmp_path: Path) -> str:
     return Authority(tmp_path).issue("node").keystore.read_text()
 
 
-@pytest.mark.parametrize("end", [" \\\n", " \\\n   ", "\\n\\\n"], ids=["spaces", "indented", "escaped"])
+@pytest.mark.parametrize(
+    "end", [" \\\n", " \\\n   ", "\\n\\\n"], ids=["spaces", "indented", "escaped"]
+)
 def test_continued_lines_become_lines_again(pem: str, end: str) -> None:
     written = f"ssl.keystore.key={end.join(pem.splitlines())}\n"
     (read,) = parse_properties(written).values()
