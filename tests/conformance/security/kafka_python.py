@@ -30,6 +30,8 @@ _GROUP_CONFIGS: Final[Mapping[str, Any]] = {
     "enable_auto_commit": False,
     "fetch_max_wait_ms": 50,
 }
+# Returns as soon as there are records. Not short: a join that ends after a poll is lost.
+_POLL_MS: Final = 10_000
 # For how long a client tries to connect that cannot.
 _SHORT_MS: Final = 1_000
 
@@ -99,7 +101,7 @@ class LastingKafkaPythonClient:
 
 
 def _poll(consumer: Any) -> list[str]:
-    polled = consumer.poll(50).values()
+    polled = consumer.poll(_POLL_MS).values()
     return [record.value.decode() for records in polled for record in records]
 
 

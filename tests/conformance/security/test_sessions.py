@@ -19,8 +19,9 @@ from tests.conformance.security.logins import Endpoint, Login
 from tests.conformance.security.node import SecuredNode, running
 from tests.conformance.security.population import PAULA, SAM, SUE, Population
 
-# Of the producer and the consumer together, after both are connected.
-AUTHENTICATIONS = 5
+# To begin with, a producer and a consumer have together at most so many connections.
+CONNECTIONS_MAX = 6
+LATER_AUTHENTICATIONS = 4
 LISTENER = "REAUTH"
 
 
@@ -61,15 +62,17 @@ def test_sessions_are_outlived_without_loss(outlived: dict[str, Future[None]], n
     outlived[name].result()
 
 
+@pytest.mark.parametrize("name", CLIENTS)
 def test_connections_are_kept_where_the_client_authenticates_again(
-    outlived: dict[str, Future[None]], node: SecuredNode
+    outlived: dict[str, Future[None]], node: SecuredNode, name: str
 ) -> None:
-    for each in outlived.values():
-        each.result()
-    expired = [entry for entry in node.authentications(LISTENER) if not entry["allowed"]]
-    assert len(expired) >= 1
-    used = {each.login.mechanism: each.reauthenticates for each in CLIENTS.values()}
-    assert not any(used[entry["mechanism"]] for entry in expired)
+    outlived[name].result()
+    expired = sum(
+        not entry["allowed"] and entry["mechanism"] == CLIENTS[name].login.mechanism
+        for entry in node.authentications(LISTENER)
+    )
+    # Each expired session is followed by a new connection. On a busy host, some may expire anyway.
+    assert (expired < LATER_AUTHENTICATIONS) == CLIENTS[name].reauthenticates
 
 
 def outlive(node: SecuredNode, lasting: Lasting) -> None:
@@ -89,10 +92,7 @@ def outlive(node: SecuredNode, lasting: Lasting) -> None:
             client.send(sent[-1])
             received.extend(client.receive())
 
-        while not received:
-            exchange()
-        wanted = authentications() + AUTHENTICATIONS
-        while authentications() < wanted:
+        while authentications() < CONNECTIONS_MAX + LATER_AUTHENTICATIONS:
             exchange()
         while len(received) < len(sent):
             assert perf_counter() < deadline, f"{len(received)} of {len(sent)} records"
