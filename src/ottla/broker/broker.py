@@ -52,6 +52,8 @@ from ottla.broker.transactions.transaction_verification import TransactionVerifi
 from ottla.broker.transactions.verification_requests import VerificationRequest
 from ottla.client import ChannelSecurity
 from ottla.configs import NodeConfig
+from ottla.controller.bootstrap import read_bootstrap_records
+from ottla.controller.logged_users import LoggedUsers
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
@@ -221,9 +223,13 @@ class Broker:
         self.audit_log = self._open_audit_log()
         if self.audit_log is not None:
             self.authorizer.on_decision = self.audit_log.decided
+        users = LoggedUsers(
+            self.metadata,
+            lambda: read_bootstrap_records(world.disk, self.config.metadata_log_dir),
+        )
         self.listeners = ListenerAccesses(
             self.cluster,
-            make_sasl_servers(self.cluster, self.dice),
+            make_sasl_servers(self.cluster, users.credential, self.dice),
             self.authorizer.rights_of,
             self._token_verifier,
             _unaudited if self.audit_log is None else self.audit_log.authenticated,

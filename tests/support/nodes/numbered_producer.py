@@ -36,21 +36,21 @@ class NumberedProducer:
 
     def __init__(
         self,
-        bootstrap: str,
+        client: Mapping[str, Any],
         topic: str,
         partitions: int,
-        configs: Mapping[str, Any] | None = None,
         *,
         value_bytes: int = 0,
     ) -> None:
-        """Values are numbers in digits, with zeros in front to have so many bytes."""
+        """`client` has the configs with which to connect, and others. Values are numbers in digits,
+        with zeros in front to have so many bytes."""
         self.topic = topic
         self.partitions = partitions
         # By partition, what was acknowledged: the number at each offset.
         self.acknowledged: list[dict[int, int]] = [{} for _ in range(partitions)]
         self.written = 0
         self._value_bytes = value_bytes
-        self._producer = Producer({"bootstrap.servers": bootstrap, **_CONFIGS, **(configs or {})})
+        self._producer = Producer({**_CONFIGS, **client})
         self._errors: list[KafkaError] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run)

@@ -96,7 +96,10 @@ class ListenerAccesses:
         mechanisms = {}
         if security.sasl is not None:
             mechanisms = self._sasl_servers.mechanisms(
-                security.sasl, listener=listener, verifier=self._verifier_of(listener)
+                security.sasl,
+                listener=listener,
+                is_controller=listener in self._cluster.config.listeners.controller_names,
+                verifier=self._verifier_of(listener),
             )
         try:
             return ListenerAccess(
