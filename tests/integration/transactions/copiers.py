@@ -30,7 +30,12 @@ def java_command(order: Order, partition: int) -> list[str]:
         "java",
         *JAVA_OPTIONS,
         *("-cp", CLASSPATH, "org.apache.kafka.tools.TransactionalMessageCopier"),
-        *("--broker-list", order.bootstrap, "--consumer-group", order.group),
+        *(
+            "--broker-list",
+            order.client_configs["bootstrap.servers"],
+            "--consumer-group",
+            order.group,
+        ),
         *("--input-topic", order.source, "--input-partition", str(partition)),
         *("--output-topic", order.target, "--transactional-id", order.transactional_id),
         *("--transaction-size", str(order.transaction_size), "--enable-random-aborts"),

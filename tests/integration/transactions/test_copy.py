@@ -6,6 +6,7 @@ Small here, and with OTTLA_SOAK=1 (`make copy`) 100,000 records in transactions 
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections import Counter
@@ -18,6 +19,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from tests.conformance.kafka.process import reason_unavailable
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
+from tests.integration.cluster.clusters import PLAINTEXT, SECURED, running_cluster
 from tests.integration.transactions.copier import Order
 from tests.integration.transactions.copiers import Copiers, command, java_command
 from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
@@ -44,8 +46,9 @@ PROPERTIES = {
 }
 
 
-def test_each_record_is_copied_exactly_once_despite_kills(tmp_path: Path) -> None:
-    with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
+@pytest.mark.parametrize("kind", [PLAINTEXT, SECURED])
+def test_each_record_is_copied_exactly_once_despite_kills(tmp_path: Path, kind: str) -> None:
+    with running_cluster(kind, tmp_path, PROPERTIES) as cluster:
         orders = [order(cluster, number) for number in range(COPIERS)]
         copy(cluster, [command(each) for each in orders], tmp_path)
 
@@ -85,12 +88,18 @@ def copy(cluster: ClusterProcesses, commands: list[list[str]], scratch: Path) ->
 
 def order(cluster: ClusterProcesses, number: int) -> Order:
     return Order(
-        cluster.bootstrap, GROUP, f"copier-{number}", SOURCE, TARGET, TRANSACTION_SIZE, WORK_MS
+        json.dumps(cluster.client),
+        GROUP,
+        f"copier-{number}",
+        SOURCE,
+        TARGET,
+        TRANSACTION_SIZE,
+        WORK_MS,
     )
 
 
 def fill(cluster: ClusterProcesses) -> None:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "enable.idempotence": True})
+    producer = Producer({**cluster.client, "enable.idempotence": True})
     for number in range(RECORDS):
         while True:
             try:
@@ -108,7 +117,7 @@ class Progress:
         self._partitions = [TopicPartition(SOURCE, index) for index in range(len(REPLICAS))]
         self._offsets_reader = Consumer(
             {
-                "bootstrap.servers": cluster.bootstrap,
+                **cluster.client,
                 "group.id": GROUP,
                 "isolation.level": "read_committed",
                 "log_level": 0,
@@ -172,7 +181,7 @@ def end_transactions(cluster: ClusterProcesses, count: int) -> None:
     for number in range(count):
         producer = Producer(
             {
-                "bootstrap.servers": cluster.bootstrap,
+                **cluster.client,
                 "transactional.id": order(cluster, number).transactional_id,
             }
         )
@@ -183,7 +192,7 @@ def read_committed(cluster: ClusterProcesses) -> list[list[int]]:
     """By partition, all that a consumer of committed records finds from beginning to end."""
     consumer = Consumer(
         {
-            "bootstrap.servers": cluster.bootstrap,
+            **cluster.client,
             "group.id": "reader",
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
