@@ -15,7 +15,7 @@ from functools import partial
 
 from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
-from ottla.broker.control.identity import controller_endpoint, identify
+from ottla.broker.control.identity import controller_endpoints, identify
 from ottla.broker.control.lost_nodes import LostNodes
 from ottla.broker.control.outgoing_security import outgoing_channels
 from ottla.broker.control.quorum_config import raft_config
@@ -139,7 +139,7 @@ class Node:
             config,
             cluster_id=cluster_id,
             directory_id=directory_id,
-            endpoints=[controller_endpoint(config)],
+            endpoints=controller_endpoints(config),
         )
         self._quorum = MetadataQuorum(seams, loaded, raft, peers)
         self._quorum.listen_leader(self._look_for_failure)

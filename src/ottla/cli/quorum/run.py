@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from ottla.broker.control.identity import controller_endpoint
+from ottla.broker.control.identity import controller_endpoints
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
@@ -140,7 +140,7 @@ def _voter_of(file: Path) -> Voter:
             f"{node.metadata_log_dir} is not formatted.",
             "Format it with `ottla format --no-initial-controllers`, and start the node first.",
         )
-    return initial_voter(node.node_id, identity.directory_id, controller_endpoint(node))
+    return initial_voter(node.node_id, identity.directory_id, *controller_endpoints(node))
 
 
 def _parse_id(text: str) -> Uuid:
