@@ -83,6 +83,17 @@ def wait_in_sync(cluster: ClusterProcesses, topic: str, isr: Sequence[int] | Non
 
 def active_controller(cluster: ClusterProcesses) -> int:
     """Once one is."""
+    leader_id: int = _quorum(cluster).topics[0].partitions[0].leader_id
+    return leader_id
+
+
+def controller_listeners(cluster: ClusterProcesses) -> dict[int, list[str]]:
+    """By controller, the listeners that the others know."""
+    return {node.node_id: [each.name for each in node.listeners] for node in _quorum(cluster).nodes}
+
+
+def _quorum(cluster: ClusterProcesses) -> Any:
+    """As its leader describes it, once there is one."""
     found = []
     partition = DescribeQuorumRequestPartitionData(partition_index=0)
     topic = DescribeQuorumRequestTopicData(topic_name="__cluster_metadata", partitions=[partition])
@@ -93,13 +104,12 @@ def active_controller(cluster: ClusterProcesses) -> int:
                 cluster, node, DescribeQuorumRequest(topics=[topic]), _DESCRIBE_QUORUM_VERSION
             )
             if answer.error_code == ErrorCode.NONE:
-                found.append(answer.topics[0].partitions[0].leader_id)
+                found.append(answer)
                 return True
         return False
 
     wait_until(is_known, "there is an active controller")
-    leader_id: int = found[0]
-    return leader_id
+    return found[0]
 
 
 def _send_request(

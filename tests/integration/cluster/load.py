@@ -24,10 +24,22 @@ class TimedProducer(NumberedProducer):
     """Numbers what it writes, and knows when each partition's acknowledgements came."""
 
     def __init__(
-        self, client: Mapping[str, Any], topic: str, partitions: int, *, value_bytes: int = 0
+        self,
+        client: Mapping[str, Any],
+        topic: str,
+        partitions: int,
+        *,
+        value_bytes: int = 0,
+        predecessor: NumberedProducer | None = None,
     ) -> None:
         """`client` has the configs with which to connect."""
-        super().__init__({**_CONFIGS, **client}, topic, partitions, value_bytes=value_bytes)
+        super().__init__(
+            {**_CONFIGS, **client},
+            topic,
+            partitions,
+            value_bytes=value_bytes,
+            predecessor=predecessor,
+        )
         self._times: list[list[float]] = [[] for _ in range(partitions)]
 
     @property

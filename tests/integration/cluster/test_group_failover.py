@@ -17,20 +17,27 @@ from tests.integration.cluster.clusters import PLAINTEXT, SECURED, running_clust
 from tests.integration.cluster.group_load import CommittingConsumer
 from tests.integration.cluster.load import TimedProducer
 from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
-from tests.support.soak import at_scale
+from tests.support.soak import IS_SOAK, at_scale
 
 TOPIC = "load"
 PARTITIONS = 6
 MEMBERS = 3
 PROPERTIES = {"offsets.topic.num.partitions": "3"}
 COMMITS_GO_ON_SECONDS_MAX = 3.0
+LONG = pytest.mark.skipif(not IS_SOAK, reason="takes long: make soak")
 # Commits of each member between two events.
 STEADY = 5
 
 
 @pytest.mark.parametrize("repetition", range(at_scale(quick=1, soak=5)))
 @pytest.mark.parametrize(
-    ("kind", "protocol"), [(PLAINTEXT, "consumer"), (PLAINTEXT, "classic"), (SECURED, "consumer")]
+    ("kind", "protocol"),
+    [
+        (PLAINTEXT, "consumer"),
+        (PLAINTEXT, "classic"),
+        pytest.param(SECURED, "consumer", marks=LONG),
+        pytest.param(SECURED, "classic", marks=LONG),
+    ],
 )
 def test_members_keep_their_partitions_commits_go_on_and_no_offset_is_lost(
     tmp_path: Path, kind: str, protocol: str, repetition: int

@@ -85,6 +85,12 @@ class Copiers:
     def said(self) -> str:
         return self._errors.read_text(errors="replace")
 
+    def replace(self, number: int, command: list[str]) -> None:
+        """Another process goes on in its place."""
+        with self._lock:
+            self._commands[number] = command
+            self._processes[number].kill()
+
     def kill_one(self) -> None:
         """In turn, of those that run."""
         self._signal_next(signal.SIGKILL)

@@ -20,6 +20,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from tests.conformance.kafka.process import reason_unavailable
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.cluster.clusters import PLAINTEXT, SECURED, running_cluster
+from tests.integration.transactions.committed_reader import read_committed
 from tests.integration.transactions.copier import Order
 from tests.integration.transactions.copiers import Copiers, command, java_command
 from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
@@ -77,7 +78,7 @@ def copy(cluster: ClusterProcesses, commands: list[list[str]], scratch: Path) ->
         seconds = time.perf_counter() - started
     wait_in_sync(cluster, TARGET)
     end_transactions(cluster, len(commands))
-    copied = read_committed(cluster)
+    copied = read_committed(cluster.client, TARGET, len(REPLICAS))
     cluster.assert_no_traceback()
     assert_exactly_once(copied)
     print(
@@ -186,39 +187,6 @@ def end_transactions(cluster: ClusterProcesses, count: int) -> None:
             }
         )
         producer.init_transactions(30)
-
-
-def read_committed(cluster: ClusterProcesses) -> list[list[int]]:
-    """By partition, all that a consumer of committed records finds from beginning to end."""
-    consumer = Consumer(
-        {
-            **cluster.client,
-            "group.id": "reader",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "log_level": 0,
-        }
-    )
-    found: list[list[int]] = [[] for _ in REPLICAS]
-    ended: set[int | None] = set()
-    try:
-        consumer.assign([TopicPartition(TARGET, index, 0) for index in range(len(REPLICAS))])
-        deadline = time.perf_counter() + 60
-        while len(ended) < len(REPLICAS):
-            assert time.perf_counter() < deadline, "the copies cannot be read to their end"
-            for record in consumer.consume(1_000, 0.5):
-                partition = record.partition()
-                if record.error() is not None:
-                    ended.add(partition)
-                else:
-                    value = record.value()
-                    assert partition is not None
-                    assert value is not None
-                    found[partition].append(int(value))
-    finally:
-        consumer.close()
-    return found
 
 
 def assert_exactly_once(copied: list[list[int]]) -> None:

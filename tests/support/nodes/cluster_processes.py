@@ -29,7 +29,7 @@ STOP_SECONDS_MAX = 60.0
 WAIT_SECONDS_MAX = 60.0
 # Below the ports that the system gives to clients: one of those could take a killed node's.
 _PORTS = (15_000, 32_000)
-PORTS_PER_NODE = 3
+PORTS_PER_NODE = 5
 _POLL_SECONDS = 0.01
 _SHOWN_CHARACTERS = 6_000
 
@@ -39,7 +39,8 @@ class NodeOfCluster:
 
     def __init__(self, node_id: int, home: Path, ports: Sequence[int]) -> None:
         self.id = node_id
-        self.port, self.controller_port, self.internal_port = ports
+        self.ports = tuple(ports)
+        self.port, self.controller_port, self.internal_port, *_ = ports
         self.data = home / "data"
         self.properties = home / "server.properties"
         # What its command is run by, where that is not the shell's usual way.
@@ -185,7 +186,8 @@ class ClusterProcesses:
 
     @property
     def bootstrap(self) -> str:
-        return ",".join(f"{HOST}:{node.port}" for node in self.brokers)
+        ports = (self.listeners.client_port(node) for node in self.brokers)
+        return ",".join(f"{HOST}:{port}" for port in ports)
 
     @property
     def client(self) -> dict[str, Any]:
@@ -199,7 +201,7 @@ class ClusterProcesses:
 
     def connect(self, node: NodeOfCluster) -> WireConnection:
         """A connection of an administrator to a node."""
-        return self.listeners.connect(node.address)
+        return self.listeners.connect(HOST, self.listeners.client_port(node))
 
     @property
     def running_brokers(self) -> list[NodeOfCluster]:

@@ -12,9 +12,10 @@ HOST = "127.0.0.1"
 
 
 class NodePorts(Protocol):
-    """The ports of a node, each for one listener."""
+    """The ports of a node, each for one listener. The first three have names."""
 
     id: int
+    ports: tuple[int, ...]
     port: int
     controller_port: int
     internal_port: int
@@ -35,7 +36,10 @@ class NodeListeners(Protocol):
     def admin_configs(self) -> dict[str, Any]:
         """The same for an administrator."""
 
-    def connect(self, address: tuple[str, int]) -> WireConnection:
+    def client_port(self, node: NodePorts) -> int:
+        """The port that clients connect to."""
+
+    def connect(self, host: str, port: int) -> WireConnection:
         """A connection of an administrator."""
 
 
@@ -57,5 +61,8 @@ class PlaintextListeners:
     def admin_configs(self) -> dict[str, Any]:
         return {}
 
-    def connect(self, address: tuple[str, int]) -> WireConnection:
-        return WireConnection(address)
+    def client_port(self, node: NodePorts) -> int:
+        return node.port
+
+    def connect(self, host: str, port: int) -> WireConnection:
+        return WireConnection((host, port))

@@ -41,14 +41,18 @@ class NumberedProducer:
         partitions: int,
         *,
         value_bytes: int = 0,
+        predecessor: NumberedProducer | None = None,
     ) -> None:
         """`client` has the configs with which to connect, and others. Values are numbers in digits,
-        with zeros in front to have so many bytes."""
+        with zeros in front to have so many bytes. They go on after those of a predecessor."""
         self.topic = topic
         self.partitions = partitions
         # By partition, what was acknowledged: the number at each offset.
         self.acknowledged: list[dict[int, int]] = [{} for _ in range(partitions)]
         self.written = 0
+        if predecessor is not None:
+            self.acknowledged = [dict(each) for each in predecessor.acknowledged]
+            self.written = predecessor.written
         self._value_bytes = value_bytes
         self._producer = Producer({**_CONFIGS, **client})
         self._errors: list[KafkaError] = []
@@ -78,7 +82,7 @@ class NumberedProducer:
         return sum(map(len, self.acknowledged))
 
     def _run(self) -> None:
-        for number in itertools.count():
+        for number in itertools.count(self.written):
             if number % _RECORDS_PER_PAUSE == 0 and self._stopping.wait(_PAUSE_SECONDS):
                 return
             for partition in range(self.partitions):

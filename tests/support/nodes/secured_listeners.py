@@ -85,15 +85,18 @@ class SecuredListeners:
             "sasl.password": password_of(name),
         }
 
-    def connect(self, address: tuple[str, int]) -> SecuredWireConnection:
+    def client_port(self, node: NodePorts) -> int:
+        return node.port
+
+    def connect(self, host: str, port: int) -> SecuredWireConnection:
         return SecuredWireConnection(
-            address, self.authority.truststore, MECHANISM, ADMIN, password_of(ADMIN)
+            (host, port), self.authority.truststore, MECHANISM, ADMIN, password_of(ADMIN)
         )
 
     def add_acls(self, bootstrap: str) -> None:
         """Lets brokers replicate, and `app` produce and consume everything."""
         admin = AdminClient({"bootstrap.servers": bootstrap, **self.admin_configs()})
-        pending = admin.create_acls([*_of_brokers(self._node_ids), *_of_app()])
+        pending = admin.create_acls([*_of_brokers(self._node_ids), *acls_of_app()])
         for each in pending.values():
             each.result(30)
 
@@ -130,7 +133,8 @@ def _of_brokers(node_ids: Iterable[int]) -> list[AclBinding]:
     ]
 
 
-def _of_app() -> list[AclBinding]:
+def acls_of_app() -> list[AclBinding]:
+    """With which `app` may produce and consume everything."""
     types = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
     return [_allow(APP, AclOperation.ALL, each, "*") for each in types]
 
