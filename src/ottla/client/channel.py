@@ -1,6 +1,8 @@
 """One connection to one node: sends requests and resolves each with its response.
 
     connecting ──▶ open ──closed, lost, invalid response or request timeout──▶ closed
+                   │  ▲
+                   ╰──╯ authenticated again (KIP-368)
 
 Requests are pipelined. A node responds to the requests of one connection in order, so a long poll
 delays all requests sent after it: use a separate channel for long polls. For the same reason a
@@ -19,7 +21,6 @@ from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
-from ottla.security.sasl.mechanism import ClientMechanism
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
@@ -30,7 +31,7 @@ from ottla.wire.schema import Message
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
-# Requests that are sent by then are answered before the session ends.
+# Requests that are sent by then arrive before the session ends.
 _LIFETIME_SHARE: Final = 0.8
 
 
@@ -70,8 +71,10 @@ class Channel:
         # Why this side closed the connection; takes precedence over the error from the network.
         self._reason: str | None = None
         self.is_open = False
-        self._replace_at: float | None = None
-        self._is_ending = False
+        self._security = PLAINTEXT
+        self._authenticate_at: float | None = None
+        # Resolved when no request is outstanding.
+        self._answered_all: asyncio.Future[None] | None = None
 
     @classmethod
     async def connect(
@@ -88,6 +91,7 @@ class Channel:
         """Returns when the connection is established and authenticated. Raises ChannelError if it
         is not within the timeout."""
         channel = cls(clock, address, client_id=client_id, on_closed=on_closed)
+        channel._security = security
         task = asyncio.current_task()
         assert task is not None
         is_late = False
@@ -100,8 +104,7 @@ class Channel:
         timer = clock.call_later(timeout_ms / 1_000, give_up)
         try:
             await security.connect(network, address, channel)
-            if security.mechanism is not None:
-                await channel._authenticate(security.mechanism(), timeout_ms=timeout_ms)
+            await channel._authenticate(timeout_ms=timeout_ms)
         except ChannelError:
             channel.close()
             raise
@@ -119,15 +122,27 @@ class Channel:
         return channel
 
     @property
-    def should_be_replaced(self) -> bool:
-        """Whether the node ends this session soon (KIP-368): use a new channel for new requests."""
-        return self._replace_at is not None and self._clock.monotonic() > self._replace_at
+    def should_reauthenticate(self) -> bool:
+        """Whether the node ends this session soon (KIP-368). Send nothing more before
+        `reauthenticate`: the node refuses other requests during the exchange."""
+        return self._authenticate_at is not None and self._clock.monotonic() > self._authenticate_at
 
-    async def _authenticate(self, mechanism: ClientMechanism, *, timeout_ms: int) -> None:
+    async def reauthenticate(self, *, timeout_ms: int) -> None:
+        """Authenticates again, after the responses to the outstanding requests: the node takes up
+        the exchange only then. Raises ChannelError."""
+        if self._outstanding:
+            self._answered_all = asyncio.get_running_loop().create_future()
+            await self._answered_all
+        await self._authenticate(timeout_ms=timeout_ms)
+
+    async def _authenticate(self, *, timeout_ms: int) -> None:
+        if self._security.mechanism is None:
+            return
         started = self._clock.monotonic()
-        lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+        lifetime_ms = await authenticate(self, self._security.mechanism(), timeout_ms=timeout_ms)
+        self._authenticate_at = None
         if lifetime_ms > 0:
-            self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
+            self._authenticate_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
         """Returns a future of the response. Raises NotSentError at once if the channel is
@@ -153,12 +168,6 @@ class Channel:
     def close(self) -> None:
         """Closes the connection. Outstanding requests fail with a ChannelError."""
         self._end("this node closed it")
-
-    def close_when_answered(self) -> None:
-        """Closes the connection after the responses to the outstanding requests."""
-        self._is_ending = True
-        if not self._outstanding:
-            self.close()
 
     # ---- callbacks of the network
 
@@ -194,6 +203,7 @@ class Channel:
                 each.answer.set_exception(
                     ChannelError(f"{each.name} was not answered: {explanation}")
                 )
+        self._maybe_answered_all()
         self._on_closed(self)
 
     # ----
@@ -211,8 +221,14 @@ class Channel:
         # The sender may have been cancelled.
         if not sent.answer.done():
             sent.answer.set_result(response)
-        if self._is_ending and not self._outstanding:
-            self.close()
+        self._maybe_answered_all()
+
+    def _maybe_answered_all(self) -> None:
+        waiting = self._answered_all
+        if waiting is not None and not self._outstanding:
+            self._answered_all = None
+            if not waiting.done():
+                waiting.set_result(None)
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
         sent = self._outstanding.pop(correlation_id)
