@@ -37,6 +37,7 @@ from ottla.broker.network.certificate_watch import CertificateWatch
 from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
+from ottla.broker.network.failed_logins import FailedLogins
 from ottla.broker.network.handling import HandledApi, handled_apis
 from ottla.broker.network.listeners import ListenerAccesses
 from ottla.broker.producing.appending import Appending
@@ -220,6 +221,7 @@ class Broker:
         self.connection_limits = ConnectionLimits(
             self.cluster, self.connections, connections_max=world.connections_max
         )
+        self._failed_logins = FailedLogins(self.clock)
         self.audit_log = self._open_audit_log()
         if self.audit_log is not None:
             self.authorizer.on_decision = self.audit_log.decided
@@ -232,7 +234,7 @@ class Broker:
             make_sasl_servers(self.cluster, users.credential, self.dice),
             self.authorizer.rights_of,
             self._token_verifier,
-            _unaudited if self.audit_log is None else self.audit_log.authenticated,
+            self._authenticated,
         )
         self.certificates = CertificateWatch(
             self.cluster,
@@ -310,6 +312,11 @@ class Broker:
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
+    def _authenticated(self, outcome: Authentication) -> None:
+        self._failed_logins.report(outcome)
+        if self.audit_log is not None:
+            self.audit_log.authenticated(outcome)
+
     def _verify_here(self, request: VerificationRequest) -> None:
         self.local_verification.verify(request)
 
@@ -322,6 +329,3 @@ class Broker:
         partition = self.partitions.get(log.partition)
         if partition is not None and partition.log is log:
             partition.log_synced()
-
-
-def _unaudited(outcome: Authentication) -> None: ...

@@ -201,6 +201,7 @@ class Node:
         directory_ids = logs.directory_ids
         self._quorum.start(self.broker.service)
         await self._listen()
+        self._tasks.start("certificates", self.broker.certificates.watch())
         self._registration = Registration(
             self.broker.controller,
             self.broker.metadata,
@@ -367,7 +368,6 @@ class Node:
         for key in OPERATIONS:
             operation_of(key)
             await self._seams.clock.sleep(0)
-        self._tasks.start("certificates", broker.certificates.watch())
         from ottla.broker.chores.housekeeping import (
             Housekeeping,
             Intervals,

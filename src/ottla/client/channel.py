@@ -16,11 +16,12 @@ from collections.abc import Callable
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple, Self
 
-from ottla.client.authentication import authenticate
+from ottla.client.authentication import AuthenticationFailedError, authenticate
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
@@ -72,6 +73,10 @@ class Channel:
         self._reason: str | None = None
         self.is_open = False
         self._security = PLAINTEXT
+        self._is_established = False
+        # Whether the node has authenticated this side, or answered a request. With TLS 1.3, a node
+        # refuses a certificate only after the handshake.
+        self.is_accepted = False
         self._authenticate_at: float | None = None
         # Resolved when no request is outstanding.
         self._answered_all: asyncio.Future[None] | None = None
@@ -105,10 +110,14 @@ class Channel:
         try:
             await security.connect(network, address, channel)
             await channel._authenticate(timeout_ms=timeout_ms)
-        except ChannelError:
+        except ChannelError as error:
             channel.close()
+            if isinstance(error, AuthenticationFailedError):
+                security.on_outcome(address, error)
             raise
         except OSError as error:
+            if isinstance(error, TlsHandshakeError):
+                security.on_outcome(address, error)
             raise ChannelError(f"cannot connect to {address}: {error}") from error
         except asyncio.CancelledError:
             channel.close()
@@ -119,6 +128,9 @@ class Channel:
             raise
         finally:
             timer.cancel()
+        channel._is_established = True
+        if security.mechanism is not None:
+            channel._accept()
         return channel
 
     @property
@@ -194,6 +206,8 @@ class Channel:
 
     def closed(self, error: Exception | None) -> None:
         self.is_open = False
+        if self._is_established and isinstance(error, TlsHandshakeError):
+            self._security.on_outcome(self.address, error)
         self._frames.release()
         explanation = self._explanation(error)
         outstanding, self._outstanding = self._outstanding, {}
@@ -218,10 +232,16 @@ class Channel:
         _, response = decode_response(frame, sent.key, sent.version)
         del self._outstanding[correlation_id]
         sent.timer.cancel()
+        if self._is_established and not self.is_accepted:
+            self._accept()
         # The sender may have been cancelled.
         if not sent.answer.done():
             sent.answer.set_result(response)
         self._maybe_answered_all()
+
+    def _accept(self) -> None:
+        self.is_accepted = True
+        self._security.on_outcome(self.address, None)
 
     def _maybe_answered_all(self) -> None:
         waiting = self._answered_all

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from ottla.client.authentication import AuthenticationFailedError
 from ottla.client.channel import Channel
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, NotSentError
@@ -22,12 +23,15 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
 _JITTER: Final = 0.2
 _DOUBLINGS_MAX: Final = 16
+# An operator has to correct credentials or certificates first.
+_REFUSED_MS: Final = 1_000
 
 
 class ReconnectBackoff(NamedTuple):
@@ -137,11 +141,11 @@ class Peer:
                 found = await self._open()
             except ChannelError as error:
                 found = error
-                self._failures += 1
+                self._failed(started, is_refused=_is_refusal(error))
             else:
                 self._failures = 0
+                self._next_attempt = started + self._backoff.after(0, self._dice)
                 self._take(found)
-            self._next_attempt = started + self._backoff.after(self._failures, self._dice)
         finally:
             self._attempt = None
             attempt.set_result(found)
@@ -176,6 +180,13 @@ class Peer:
         if remaining > 0:
             await self._clock.sleep(remaining)
 
+    def _failed(self, started: float, *, is_refused: bool) -> None:
+        self._failures += 1
+        seconds = self._backoff.after(self._failures, self._dice)
+        if is_refused:
+            seconds = max(seconds, self._dice.jitter(_REFUSED_MS, fraction=_JITTER) / 1_000)
+        self._next_attempt = started + seconds
+
     def _take(self, channel: Channel) -> None:
         if self._is_closed:
             channel.close()
@@ -185,5 +196,14 @@ class Peer:
     def _lost(self, channel: Channel) -> None:
         if self._channel is channel:
             self._channel = None
+            if not channel.is_accepted:
+                self._failed(self._clock.monotonic(), is_refused=self._security.tls is not None)
             if not self._is_closed:
                 self._on_lost()
+
+
+def _is_refusal(error: ChannelError) -> bool:
+    """Whether one of the two sides refused the other, rather than being unreachable."""
+    return isinstance(error, AuthenticationFailedError) or isinstance(
+        error.__cause__, TlsHandshakeError
+    )
