@@ -1,12 +1,15 @@
-"""A session that ends is authenticated again on its connection (KIP-368)."""
+"""Sessions that end are authenticated again on their connection (KIP-368); refused ones after a
+pause."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
-from ottla.client import ChannelSecurity, Peer, versions
+from ottla.client import ChannelSecurity, NotSentError, Peer, versions
+from ottla.client.authentication import AuthenticationFailedError
 from ottla.configs.value import Password
 from ottla.model import ErrorCode
 from ottla.runtime.network import Address
@@ -143,6 +146,33 @@ def test_a_refusal_is_followed_by_a_new_connection() -> None:
         await beat
         assert node.accepted == 2
         assert before not in node.connections
+        await here.close()
+        node.stop()
+
+    run(scenario())
+
+
+def test_a_node_that_refuses_the_login_is_asked_again_after_a_second() -> None:
+    async def scenario() -> None:
+        node = Node()
+        node.refuses = True
+        here = Here(await node.listen())
+        outcomes: list[tuple[Address, OSError | None]] = []
+        here.peer._security = replace(
+            here.peer._security, on_outcome=lambda *outcome: outcomes.append(outcome)
+        )
+        started = here.clock.monotonic()
+        for _ in range(3):
+            attempt = asyncio.ensure_future(here.beat())
+            while not attempt.done():
+                await asyncio.sleep(0)  # noqa: TID251 - lets it run
+                if here.clock.next_deadline() is not None and not node.connections:
+                    here.clock.advance(0.1)
+            assert isinstance(attempt.exception(), NotSentError)
+            await until(lambda: not node.connections)
+        assert here.clock.monotonic() - started > 1.5
+        assert [type(error) for _, error in outcomes] == [AuthenticationFailedError] * 3
+        node.refuses = False
         await here.close()
         node.stop()
 
