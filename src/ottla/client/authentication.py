@@ -36,9 +36,14 @@ async def authenticate(
     try:
         return await _exchange(channel, mechanism, timeout_ms=timeout_ms)
     except KafkaError as error:
-        raise AuthenticationFailedError(
-            f"authentication with {mechanism.name} failed: {error.message}"
-        ) from None
+        raise AuthenticationFailedError(_text(mechanism, error.message)) from None
+
+
+def _text(mechanism: ClientMechanism, reason: str) -> str:
+    """Nodes say what has failed in most of their messages."""
+    if "authentication" in reason.lower():
+        return reason
+    return f"authentication with {mechanism.name} failed: {reason}"
 
 
 async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeout_ms: int) -> int:

@@ -53,6 +53,7 @@ class TlsConnection:
         self._queue: deque[OutgoingBuffers | OutgoingFile] = deque()
         self._error: Exception | None = None
         self._is_open = False
+        self._has_decrypted = False
         self._is_closing = False
         self._is_reading_paused = False
         self._is_lower_full = False
@@ -193,13 +194,16 @@ class TlsConnection:
             while not (self._is_reading_paused or self._is_closing):
                 length = session.decrypt_into(handler.get_buffer(-1))
                 if length:
+                    self._has_decrypted = True
                     handler.buffer_filled(length)
                 if session.is_at_end:
                     self.close()
                 if not length:
                     break
         except ssl.SSLError as error:
-            self._fail(error)
+            # With TLS 1.3, a server that refuses this side's certificate says so only now.
+            is_refusal = not self._has_decrypted and "ALERT" in (error.reason or "")
+            self._fail(_handshake_error(error) if is_refusal else error)
             return
         # A key update is answered.
         self._flush()
@@ -256,6 +260,7 @@ class TlsConnection:
 
 def _handshake_error(cause: Exception | None) -> TlsHandshakeError:
     """Names the kind of failure only."""
+    is_untrusted = isinstance(cause, ssl.SSLCertVerificationError)
     if cause is None:
         reason = "the peer closed it"
     elif isinstance(cause, ssl.SSLCertVerificationError):
@@ -264,4 +269,4 @@ def _handshake_error(cause: Exception | None) -> TlsHandshakeError:
         reason = cause.reason.replace("_", " ").lower()
     else:
         reason = str(cause)
-    return TlsHandshakeError(f"the TLS handshake failed: {reason}")
+    return TlsHandshakeError(f"the TLS handshake failed: {reason}", is_untrusted=is_untrusted)

@@ -4,4 +4,10 @@ from __future__ import annotations
 
 
 class TlsHandshakeError(OSError):
-    """The handshake failed: untrusted certificate, wrong host name, no common version, ..."""
+    """The handshake failed: untrusted certificate, wrong host name, no common version, ...
+
+    `is_untrusted` says that this side refused the certificate of the peer."""
+
+    def __init__(self, message: str, *, is_untrusted: bool = False) -> None:
+        super().__init__(message)
+        self.is_untrusted = is_untrusted

@@ -227,6 +227,8 @@ def test_client_without_certificate_is_refused_where_one_is_required(
             return
         # In TLS 1.3 the client learns of it after its own part of the handshake.
         await client.is_closed.wait()
+        assert isinstance(client.error, TlsHandshakeError)
+        assert not client.error.is_untrusted
         (server,) = pair.accepted
         assert isinstance(server.error, TlsHandshakeError)
         assert not server.received
@@ -255,8 +257,9 @@ def test_server_of_an_unknown_authority_is_refused(files: PemFiles, tmp_path: Pa
     other = Authority(tmp_path, "other")
 
     async def story(pair: Pair) -> None:
-        with pytest.raises(TlsHandshakeError, match="certificate verify failed"):
+        with pytest.raises(TlsHandshakeError, match="certificate verify failed") as refusal:
             await pair.connect(client_of(other))
+        assert refusal.value.is_untrusted
 
     play(story, tls_settings(files))
 
