@@ -7,7 +7,7 @@ and committed records.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -38,8 +38,15 @@ _READ_BYTES: Final = 1 << 24
 class Observer:
     """Observes one node across all of its processes."""
 
-    def __init__(self, simulated: SimulatedNode) -> None:
+    def __init__(
+        self,
+        simulated: SimulatedNode,
+        *,
+        on_broker: Callable[[Broker], None] = lambda _broker: None,
+    ) -> None:
+        """`on_broker` is called when a process has created its broker."""
         self._simulated = simulated
+        self._on_broker = on_broker
         # The broker of the process that the following attributes describe.
         self._broker: Broker | None = None
         # The state of the quorum replica: a new object after every change.
@@ -61,6 +68,7 @@ class Observer:
                 # An observer has to read private state here.
                 self._raft = self._quorum._raft._quorum  # noqa: SLF001
                 self._metadata = self._quorum.metadata
+                self._on_broker(broker)
         if broker is None:
             return
         state = self._raft.state
