@@ -39,6 +39,7 @@ from ottla.simulation.world.node import SimulatedNode
 from ottla.wire.apis import ApiKey
 from ottla.wire.schema import Message, Struct
 
+NODE_PRINCIPAL: Final = "User:node"
 _DIGEST_BYTES: Final = 8
 
 
@@ -119,7 +120,9 @@ class AccessObserver:
     ) -> Callable[[Message], None]:
         """Notes what the request needs. Returns what to call with the response."""
         needed, first = needs.needs(request), self._known.acl_version
-        principal, digest = str(rights.principal), ""
+        # Without rights of a client it is a request of the node itself.
+        principal = NODE_PRINCIPAL if rights is UNRESTRICTED else str(rights.principal)
+        digest = ""
         if key in FORWARDED_NEEDS:
             digest = _digest(request)
 

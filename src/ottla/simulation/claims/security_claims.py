@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ottla.security.acls.acl import AclBinding
+from ottla.simulation.access.access_observer import NODE_PRINCIPAL
 from ottla.simulation.claims.naive_authorizer import is_allowed
 from ottla.simulation.history.history import History
 from ottla.simulation.history.security_events import (
@@ -57,7 +58,7 @@ class RequestsKeepTheirPrincipal:
     one node forwards it to another."""
 
     def check(self, history: History) -> Iterator[str]:
-        nodes = _nodes(history)
+        nodes = {NODE_PRINCIPAL}
         users: defaultdict[str, set[str]] = defaultdict(set)
         for begun in history.of(LoginBegun):
             users[begun.who].add(f"User:{begun.user}")
@@ -97,8 +98,12 @@ class LoginsFollowCredentials:
             if answered.mechanism == _PLAIN:
                 are_right = [passwords.get(answered.name) == answered.proof]
             else:
+                password = passwords.get(answered.name, "")
+                # Only a node's own logins are not recorded.
+                own = LoginBegun(answered.host, answered.name, answered.name, "", password)
+                login = begun.get(answered.proof, own)
                 are_right = [
-                    _is_right(known[answered.who, version], begun[answered.proof], made)
+                    _is_right(known[answered.who, version], login, made)
                     for version in range(answered.first, answered.last + 1)
                 ]
             is_known = all(
@@ -155,9 +160,3 @@ def _is_right(
         credential.user == begun.user and made.get(credential) == begun.password
         for credential in known.credentials or ()
     )
-
-
-def _nodes(history: History) -> set[str]:
-    """As whom nodes send requests of their own; without a principal in their own process."""
-    super_users = [user for secured in history.of(ClusterSecured) for user in secured.super_users]
-    return {*super_users[:1], "User:ANONYMOUS"}

@@ -114,7 +114,7 @@ class SimulatedCluster:
     def active_controller(self) -> SimulatedNode | None:
         """The node that considers itself the active controller, or None."""
         for node in self.nodes:
-            broker = None if node.node is None else node.node.broker
+            broker = self.observer(node).broker
             if broker is not None and node.is_serving and broker.service.controller.is_active:
                 return node
         return None

@@ -29,6 +29,7 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.header import BatchHeader
 from ottla.wire.records.record import iterate_records
+from ottla.wire.schema import Struct
 
 _PARTITIONS_EVERY_SECONDS: Final = 0.02
 _IMAGES_SKIPPED: Final = 4
@@ -171,7 +172,7 @@ def image_digest(image: MetadataImage) -> str:
 
 def _canonical(value: Any) -> str:
     if isinstance(value, dict):
-        pairs = sorted((repr(key), _canonical(each)) for key, each in value.items())
+        pairs = sorted((repr(_plain(key)), _canonical(each)) for key, each in value.items())
         return f"{{{pairs}}}"
     if isinstance(value, set | frozenset):
         return repr(sorted(map(_canonical, value)))
@@ -181,7 +182,21 @@ def _canonical(value: Any) -> str:
             for field in fields(value)
             if field.compare
         )
+    if isinstance(value, Struct):
+        # A record's own text hides secrets and shows which enum a code is of.
+        return _joined(
+            f"{name}={_plain(getattr(value, name))!r}" for name in value.field_options
+        )
     return repr(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value of a record's field or of a key, of the type that it has after decoding."""
+    if type(value) is tuple:
+        return tuple(map(_plain, value))
+    if isinstance(value, memoryview):
+        return bytes(value)
+    return int(value) if isinstance(value, int) else value
 
 
 def _joined(texts: Iterable[str]) -> str:
