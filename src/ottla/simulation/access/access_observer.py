@@ -14,7 +14,6 @@ from typing import Any, Final
 from ottla.broker.broker import Broker
 from ottla.broker.network.handling import Answer, HandledApi, Handler, RequestContext
 from ottla.broker.network.pending import Pending
-from ottla.metadata import MetadataDelta
 from ottla.model import KafkaError
 from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.simulation.access.known_security import KnownSecurity
@@ -60,7 +59,6 @@ class AccessObserver:
     def attach(self, broker: Broker) -> None:
         """Called once for each broker, before it receives a request."""
         self._known.attach(broker)
-        broker.metadata.listen(self._metadata_changed)
         for api in broker.apis.values():
             self._observe(api, BROKER_NEEDS)
         for api in broker.controller_apis.values():
@@ -70,9 +68,6 @@ class AccessObserver:
     def record_end(self) -> None:
         """Records what the node knows in the end, whether or not it has changed."""
         self._known.record_all()
-
-    def _metadata_changed(self, delta: MetadataDelta) -> None:
-        self._known.changed(delta)
 
     # ---- requests on a listener
 

@@ -1,4 +1,7 @@
-"""The ACLs, credentials and tokens in a node's image, recorded with each change."""
+"""The ACLs, credentials and tokens in a node's image, recorded with each change.
+
+The image itself is looked at, not what the node's listeners are told of its changes.
+"""
 
 from __future__ import annotations
 
@@ -28,50 +31,74 @@ class KnownSecurity:
     def __init__(self, simulated: SimulatedNode) -> None:
         self._name = simulated.name
         self._record = simulated.record
-        self.acl_version = 0
-        self.credential_version = 0
-        self._is_loaded = False
+        self._acl_version = self._credential_version = 0
 
     def attach(self, broker: Broker) -> None:
         """Continues with the image of a new process."""
-        self._broker = broker
-        self._is_loaded = not broker.metadata.image.is_empty
+        self._metadata = broker.metadata
+        secret_key = broker.config.delegation_token_secret_key
+        assert secret_key is not None, "a secured world has tokens"
+        self._secret_key = secret_key
+        self._offset = _NO_IMAGE
         self.record_all()
+        broker.metadata.listen(self._metadata_changed)
+
+    @property
+    def acl_version(self) -> int:
+        """The version of the ACLs in the image now."""
+        self._look()
+        return self._acl_version
+
+    @property
+    def credential_version(self) -> int:
+        """The version of the credentials and tokens in the image now."""
+        self._look()
+        return self._credential_version
 
     def record_all(self) -> None:
+        """Records what the image has, whether or not it has changed."""
+        image = self._metadata.image
+        self._is_loaded = not image.is_empty
+        self._acl_ids = set(image.access_control_entries)
+        self._credentials = _credentials(image)
+        self._tokens = _tokens(image, self._secret_key)
         self._record_acls()
         self._record_credentials()
 
-    def changed(self, delta: MetadataDelta) -> None:
+    def _metadata_changed(self, _delta: MetadataDelta) -> None:
+        self._look()
+
+    def _look(self) -> None:
+        if self._metadata.end_offset == self._offset:
+            return
+        self._offset = self._metadata.end_offset
+        image = self._metadata.image
         if not self._is_loaded:
-            self._is_loaded = True
             self.record_all()
             return
-        if delta.access_control_changed:
+        # Entries are added and removed, never changed.
+        if image.access_control_entries.keys() != self._acl_ids:
+            self._acl_ids = set(image.access_control_entries)
             self._record_acls()
-        if delta.scram_credentials_changed or delta.delegation_tokens_changed:
+        credentials, tokens = _credentials(image), _tokens(image, self._secret_key)
+        if (credentials, tokens) != (self._credentials, self._tokens):
+            self._credentials, self._tokens = credentials, tokens
             self._record_credentials()
 
     def _record_acls(self) -> None:
-        metadata = self._broker.metadata
         acls, offset = None, _NO_IMAGE
         if self._is_loaded:
-            acls, offset = _acls(metadata.image), metadata.end_offset
-        self.acl_version += 1
-        self._record(AclsKnown(self._name, self.acl_version, offset, acls))
+            acls, offset = _acls(self._metadata.image), self._metadata.end_offset
+        self._acl_version += 1
+        self._record(AclsKnown(self._name, self._acl_version, offset, acls))
 
     def _record_credentials(self) -> None:
-        metadata = self._broker.metadata
-        credentials, tokens, offset = None, (), _NO_IMAGE
+        credentials, offset = None, _NO_IMAGE
         if self._is_loaded:
-            credentials, offset = _credentials(metadata.image), metadata.end_offset
-            secret_key = self._broker.config.delegation_token_secret_key
-            assert secret_key is not None, "a secured world has tokens"
-            tokens = _tokens(metadata.image, secret_key)
-        self.credential_version += 1
-        self._record(
-            CredentialsKnown(self._name, self.credential_version, offset, credentials, tokens)
-        )
+            credentials, offset = self._credentials, self._metadata.end_offset
+        self._credential_version += 1
+        version = self._credential_version
+        self._record(CredentialsKnown(self._name, version, offset, credentials, self._tokens))
 
 
 def _acls(image: MetadataImage) -> tuple[AclBinding, ...]:

@@ -37,6 +37,7 @@ from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecor
 GUEST: Final = "guest"
 THIEF: Final = "thief"
 _DESK: Final = "desk of "
+_POCKET: Final = "pocket of "
 _TOKEN_PROBABILITY: Final = 0.5
 
 
@@ -110,6 +111,10 @@ class Logins:
         """The name of the host from which the user changes settings."""
         return f"{_DESK}{user}"
 
+    def pocket_of(self, user: str) -> str:
+        """The name of the host from which the user logs in with a token."""
+        return f"{_POCKET}{user}"
+
     def make_credential(self, user: User, password: str) -> UserScramCredentialRecord:
         scram = user.scram
         assert scram is not None, f"{user.name} uses {user.mechanism}"
@@ -160,11 +165,16 @@ class Logins:
     def _secret(self, host: str, address: Address) -> Secret:
         if host == THIEF:
             return self._dice.choice(self._stolen)
-        is_desk = host.startswith(_DESK)
-        user = self.users[host.removeprefix(_DESK) if is_desk else self._user_of(host)]
-        # A token cannot be used to create another one.
-        may_use_token = not is_desk and address.port != CONTROLLER_PORT
-        if user.token is not None and may_use_token and self._dice.chance(_TOKEN_PROBABILITY):
+        if host.startswith(_DESK):
+            # A token cannot be used to create another one.
+            user, probability = self.users[host.removeprefix(_DESK)], 0.0
+        elif host.startswith(_POCKET):
+            user, probability = self.users[host.removeprefix(_POCKET)], 1.0
+        else:
+            user, probability = self.users[self._user_of(host)], _TOKEN_PROBABILITY
+        if address.port == CONTROLLER_PORT:
+            probability = 0.0
+        if user.token is not None and self._dice.chance(probability):
             return _token_secret(user, user.token)
         password = self._dice.choice(user.passwords)
         return Secret(user.name, user.name, user.mechanism, password)

@@ -33,8 +33,13 @@ class SimulatedThief:
         while True:
             await self._host.clock.sleep(self._dice.below(_PAUSE_MS_MAX) / 1_000)
             self._logins += 1
-            client = ClusterClient(self._host, self._bootstrap, name=f"thief {self._logins}")
-            with suppress(ChannelError):
-                request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
-                await client.send_to_any(request, _METADATA_VERSION, timeout_ms=_TIMEOUT_MS)
-            client.close()
+            await log_in(self._host, self._bootstrap, name=f"thief {self._logins}")
+
+
+async def log_in(host: Host, bootstrap: Sequence[Address], *, name: str) -> None:
+    """Logs in on a new connection, perhaps in vain, and sends a request."""
+    client = ClusterClient(host, bootstrap, name=name)
+    with suppress(ChannelError):
+        request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+        await client.send_to_any(request, _METADATA_VERSION, timeout_ms=_TIMEOUT_MS)
+    client.close()

@@ -23,6 +23,7 @@ from ottla.security.acls.acl import (
 from ottla.security.sasl.mechanism import Mechanism
 from ottla.simulation.clients.logins import GUEST, Logins, User
 from ottla.simulation.clients.security_admin import SimulatedSecurityAdmin
+from ottla.simulation.clients.thief import log_in
 from ottla.simulation.history.security_events import ClusterSecured
 from ottla.simulation.seams.dice import SeededDice
 from ottla.simulation.world.host import Host
@@ -83,7 +84,7 @@ class ClusterSecurity:
         self.logins = Logins(world.record, dice.fork("logins"), users, _user_of)
         world.surroundings.channel_security = self.logins.channel_security
         self.intended = _unique(_grants(dice.fork("grants"), topic, copies, copiers))
-        self._desks: dict[str, Host] = {}
+        self._hosts: dict[str, Host] = {}
         plain = [self._node, *(user for user in users if user.mechanism is Mechanism.PLAIN)]
         world.record(
             ClusterSecured(
@@ -137,14 +138,19 @@ class ClusterSecurity:
         self, user: str, bootstrap: Sequence[Address], *, name: str
     ) -> SimulatedSecurityAdmin:
         """Sends requests as that user."""
-        host = self._world.here if user == ROOT else self._desk(user)
+        host = self._world.here if user == ROOT else self._host(self.logins.desk_of(user))
         return SimulatedSecurityAdmin(host, bootstrap, name=name)
 
-    def _desk(self, user: str) -> Host:
-        desk = self._desks.get(user)
-        if desk is None:
-            desk = self._desks[user] = self._world.host(self.logins.desk_of(user))
-        return desk
+    async def log_in_with_token(self, user: str, bootstrap: Sequence[Address]) -> None:
+        """Sends a request on a new connection."""
+        host = self._host(self.logins.pocket_of(user))
+        await log_in(host, bootstrap, name=f"token of {user}")
+
+    def _host(self, name: str) -> Host:
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = self._world.host(name)
+        return host
 
 
 def acl(

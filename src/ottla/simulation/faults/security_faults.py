@@ -35,6 +35,7 @@ _OPERATIONS: Final = (
     AclOperation.DESCRIBE,
     AclOperation.ALL,
 )
+_TOKEN_LOGINS: Final = 3
 _RENEWAL_MS: Final = 3_600_000
 _DELETION_PROBABILITY: Final = 0.3
 
@@ -97,6 +98,8 @@ async def change_token(trouble: Trouble) -> None:
         if token is None:
             return
         user.token = token
+        for _ in range(_TOKEN_LOGINS):
+            await security.log_in_with_token(user.name, trouble.cluster.bootstrap)
         await trouble.wait()
         await owner.renew_token(token, period_ms=_RENEWAL_MS)
         await trouble.wait()
