@@ -49,6 +49,7 @@ from tests.support.mutants.planting import (
     replacing,
     skipping_truncation,
 )
+from tests.support.mutants.security_mutants import SECURITY_MUTANTS
 from tests.support.mutants.transaction_mutants import TRANSACTION_MUTANTS
 from tests.support.mutants.transactional_log_mutants import TRANSACTIONAL_LOG_MUTANTS
 
@@ -333,4 +334,10 @@ _MUTANTS = (
     ),
 )
 
-MUTANTS = (*_MUTANTS, *TRANSACTION_MUTANTS, *TRANSACTIONAL_LOG_MUTANTS, *OFFSET_MUTANTS)
+MUTANTS = (
+    *_MUTANTS,
+    *TRANSACTION_MUTANTS,
+    *TRANSACTIONAL_LOG_MUTANTS,
+    *OFFSET_MUTANTS,
+    *SECURITY_MUTANTS,
+)

@@ -13,7 +13,7 @@ from ottla.model import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.replication.readable_partition import ReadablePartition
 from ottla.simulation.claims.claims import Claim
-from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of
+from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of, secured
 from ottla.simulation.seams.dice import SeededDice
 
 _SEEKING_SECONDS = 30.0
@@ -48,10 +48,18 @@ class Mutant:
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
+    # Whether clients authenticate, and ACLs change.
+    is_secured: bool = False
+    # Of the metadata between two snapshots.
+    snapshot_bytes: int = 20 << 20
 
     def plan(self, seed: int) -> Plan:
-        if not self.seeks:
-            return plan_of(seed)
+        plan = self._plan(seed) if self.seeks else plan_of(seed)
+        if self.is_secured and not plan.is_secured:
+            plan = secured(plan, SeededDice(f"security {seed}"))
+        return plan
+
+    def _plan(self, seed: int) -> Plan:
         dice, at, faults = SeededDice(f"seeking {seed}"), 2.0, []
         shortest_ms, longest_ms = int(1_000 * self.seconds_min), int(1_000 * self.seconds_max)
         while (at := at + dice.between(low=200, high=longest_ms) / 1_000) < _SEEKING_SECONDS:
@@ -71,6 +79,7 @@ class Mutant:
             classic_members=self.classic_members,
             compacts=self.compacts,
             pace=self.pace,
+            snapshot_bytes=self.snapshot_bytes,
         )
 
 

@@ -1,7 +1,7 @@
 """CreateAcls, versions 1 to 3.
 
 Per entry INVALID_REQUEST, for a type, name, operation, permission or principal that cannot be
-stored. An entry that exists is created again without a record. For all entries
+stored. An entry that exists is not created again. For all entries
 CLUSTER_AUTHORIZATION_FAILED, SECURITY_DISABLED without an authorizer, and INVALID_REQUEST for more
 entries than one request may change.
 """
@@ -9,7 +9,12 @@ entries than one request may change.
 from __future__ import annotations
 
 from ottla.controller.operation import Context, OperationOutcome
-from ottla.controller.operations.acl_changes import ACL_CHANGES_MAX, check_acl_changes, invalid
+from ottla.controller.operations.acl_changes import (
+    ACL_CHANGES_MAX,
+    check_acl_changes,
+    confirmed,
+    invalid,
+)
 from ottla.metadata import MetadataImage
 from ottla.model import KafkaError
 from ottla.security.acls.acl import (
@@ -55,6 +60,8 @@ def create_acls(
     except KafkaError as error:
         refused = AclCreationResult(error_code=error.code, error_message=error.message)
         return OperationOutcome([], CreateAclsResponse(results=[refused] * len(request.creations)))
+    if not all(result.error_code for result in results):
+        records = confirmed(records)
     return OperationOutcome(records, CreateAclsResponse(results=results))
 
 

@@ -11,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ottla.controller.operation import Context, OperationOutcome
-from ottla.controller.operations.acl_changes import ACL_CHANGES_MAX, check_acl_changes, invalid
+from ottla.controller.operations.acl_changes import (
+    ACL_CHANGES_MAX,
+    check_acl_changes,
+    confirmed,
+    invalid,
+)
 from ottla.metadata import MetadataImage
 from ottla.model import KafkaError, Uuid
 from ottla.security.acls.acl import AclBinding
@@ -23,6 +28,7 @@ from ottla.wire.messages.delete_acls import (
     DeleteAclsRequest,
     DeleteAclsResponse,
 )
+from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.security import RemoveAccessControlEntryRecord
 
 
@@ -54,10 +60,10 @@ def delete_acls(
     except KafkaError as error:
         refused = [_refusal(error) for _ in request.filters]
         return OperationOutcome([], DeleteAclsResponse(filter_results=refused))
-    return OperationOutcome(
-        [RemoveAccessControlEntryRecord(id=acl_id) for acl_id in removed],
-        DeleteAclsResponse(filter_results=results),
-    )
+    records: list[Message] = [RemoveAccessControlEntryRecord(id=acl_id) for acl_id in removed]
+    if not all(result.error_code for result in results):
+        records = confirmed(records)
+    return OperationOutcome(records, DeleteAclsResponse(filter_results=results))
 
 
 def _matching(

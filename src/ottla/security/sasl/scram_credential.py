@@ -14,6 +14,7 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from ottla.configs.value import Password
@@ -22,6 +23,7 @@ from ottla.security.sasl.mechanism import Mechanism
 # Kafka's limits for both mechanisms.
 ITERATIONS_MIN: Final = 4096
 ITERATIONS_MAX: Final = 16_384
+_SALTED_MAX: Final = 64
 _RANDOM_BITS: Final = 130
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -95,6 +97,9 @@ class ScramKeys:
     server_key: bytes
 
 
+# A node connects to others again and again with one password, and each exchange would otherwise block
+# its event loop for milliseconds.
+@lru_cache(maxsize=_SALTED_MAX)
 def salt_password(hash_name: str, password: Password, *, salt: bytes, iterations: int) -> bytes:
     return hashlib.pbkdf2_hmac(hash_name, password.value.encode(), salt, iterations)
 

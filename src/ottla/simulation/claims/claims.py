@@ -15,6 +15,13 @@ from ottla.simulation.claims.group_claims import (
     NoCommitLost,
     OneOwnerPerEpoch,
 )
+from ottla.simulation.claims.kept_security import AcknowledgedSecurityIsKept
+from ottla.simulation.claims.security_claims import (
+    AllowedIsNotRefused,
+    LoginsFollowCredentials,
+    RequestsKeepTheirPrincipal,
+    ServedOnlyIfAllowed,
+)
 from ottla.simulation.claims.transaction_claims import TRANSACTION_CLAIMS
 from ottla.simulation.claims.transaction_cycles import NoCycleBetweenTransactions
 from ottla.simulation.history.history import (
@@ -243,6 +250,11 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     EverythingIsConsumed(),
     *TRANSACTION_CLAIMS,
     NoCycleBetweenTransactions(),
+    ServedOnlyIfAllowed(),
+    AllowedIsNotRefused(),
+    RequestsKeepTheirPrincipal(),
+    LoginsFollowCredentials(),
+    AcknowledgedSecurityIsKept(),
 )
 
 

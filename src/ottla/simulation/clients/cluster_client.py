@@ -110,6 +110,11 @@ class ClusterClient:
     async def back_off(self) -> None:
         await self.host.clock.sleep(self.dice.jitter(_RETRY_SECONDS, fraction=0.5))
 
+    def close(self) -> None:
+        """Closes all connections."""
+        for peer in self._peers.values():
+            peer.close()
+
     def _learn(self, partition: TopicPartition, said: Any) -> None:
         if said.leader_id < 0 or said.leader_id not in self._addresses:
             return
@@ -130,5 +135,6 @@ class ClusterClient:
                 lambda: address,
                 client_id=self._name,
                 backoff=_BACKOFF,
+                security=self.host.channel_security(address),
             )
         return await peer.send(request, version, timeout_ms=timeout_ms)

@@ -17,6 +17,7 @@ from ottla.simulation.clients.cluster_client import LogPosition
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.clients.group_coordinator import CoordinatorClient
 from ottla.simulation.clients.group_member import MemberProgress
+from ottla.simulation.clients.refusals import is_refusal
 from ottla.simulation.clients.transactional_producer import (
     RefusedError,
     SimulatedTransactionalProducer,
@@ -118,6 +119,8 @@ class Copier:
                 self._record(TransactionRefused(self.name, name, refused.error.name))
                 if not self._is_wanted():
                     return
+                if is_refusal(refused.error):
+                    await self._group.back_off()
 
     async def _dawdle(self) -> None:
         """Sometimes waits so long that the coordinator aborts the transaction."""

@@ -17,6 +17,7 @@ from ottla.client.errors import ChannelError
 from ottla.model import ErrorCode, Offset, ProducerEpoch, ProducerId, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.clients.refusals import is_refusal
 from ottla.simulation.history.history import Acknowledged, Event, ProducerFailed, Sent
 from ottla.simulation.world.host import Host
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest
@@ -112,7 +113,8 @@ class SimulatedProducer:
             error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             and self._pipelines[partition].first != sequence
         )
-        if not error.retriable and not has_overtaken:
+        # An administrator may allow again what is refused now.
+        if not (error.retriable or has_overtaken or is_refusal(error)):
             self._record(ProducerFailed(self.name, partition, sequence, error.name))
             raise RuntimeError(f"{self.name} cannot continue: {error.name} {result.error_message}")
         self._pipelines[partition].send_again(sequence)

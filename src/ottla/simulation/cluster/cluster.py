@@ -10,7 +10,9 @@ from ottla.model import TopicPartition
 from ottla.raft.voters import NO_VOTERS, VoterEndpoint, VoterSet
 from ottla.replication.partition import Partition
 from ottla.runtime.network import Address
+from ottla.simulation.access.access_observer import AccessObserver
 from ottla.simulation.clients import SimulatedAdmin, SimulatedConsumer, SimulatedProducer
+from ottla.simulation.cluster.cluster_security import SUPER_USERS, ClusterSecurity
 from ottla.simulation.history.history import Fault
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.node import SimulatedNode
@@ -30,9 +32,16 @@ class SimulatedCluster:
     """A cluster in a world, made by `start_cluster`. It lives as long as the world."""
 
     def __init__(
-        self, world: World, *, nodes: int, voters: int | None, properties: Mapping[str, str]
+        self,
+        world: World,
+        *,
+        nodes: int,
+        voters: int | None,
+        properties: Mapping[str, str],
+        security: ClusterSecurity | None = None,
     ) -> None:
         self._world = world
+        self.security = security
         factor = min(nodes, 3)
         hosts = [f"node-{node_id}" for node_id in range(1, nodes + 1)]
         self._properties = {
@@ -40,8 +49,10 @@ class SimulatedCluster:
             "default.replication.factor": str(factor),
             "min.insync.replicas": "2" if factor == 3 else "1",
             **_DEFAULTS,
+            **({} if security is None else security.properties),
             **properties,
         }
+        users = [] if security is None else security.credentials()
         self.nodes = [
             SimulatedNode(world.surroundings, node_id, properties=self._properties)
             for node_id in range(1, nodes + 1)
@@ -55,10 +66,12 @@ class SimulatedCluster:
             for node in self.nodes[:voters]
         )
         for node in self.nodes:
-            node.format(self._cluster_id, first if first.get(node.id) else NO_VOTERS)
+            node.format(self._cluster_id, first if first.get(node.id) else NO_VOTERS, users)
         # The ids of nodes that were removed for good.
         self.gone: list[int] = []
-        self._observers = {node.id: Observer(node) for node in self.nodes}
+        # Of what the nodes allow; empty without security.
+        self.access_observers: dict[int, AccessObserver] = {}
+        self._observers = {node.id: self._observe(node) for node in self.nodes}
         self._nodes_made = nodes
 
     @property
@@ -74,10 +87,16 @@ class SimulatedCluster:
         node = SimulatedNode(world.surroundings, self._nodes_made, properties=self._properties)
         world.add_host(node)
         node.format(self._cluster_id, NO_VOTERS)
-        self._observers[node.id] = Observer(node)
+        self._observers[node.id] = self._observe(node)
         self.nodes.append(node)
         node.start()
         return node
+
+    def _observe(self, node: SimulatedNode) -> Observer:
+        if self.security is None:
+            return Observer(node)
+        access = self.access_observers[node.id] = AccessObserver(node, SUPER_USERS)
+        return Observer(node, on_broker=access.attach)
 
     def start(self) -> None:
         """Starts all nodes; see `wait_serving`."""
@@ -95,7 +114,7 @@ class SimulatedCluster:
     def active_controller(self) -> SimulatedNode | None:
         """The node that considers itself the active controller, or None."""
         for node in self.nodes:
-            broker = None if node.node is None else node.node.broker
+            broker = self.observer(node).broker
             if broker is not None and node.is_serving and broker.service.controller.is_active:
                 return node
         return None
@@ -214,13 +233,16 @@ def start_cluster(
     nodes: int = 3,
     voters: int | None = None,
     properties: Mapping[str, str] | None = None,
+    security: ClusterSecurity | None = None,
 ) -> SimulatedCluster:
     """Creates a cluster and begins to start its nodes.
 
     All nodes vote on the metadata, or only the first `voters`. `properties` are Kafka's broker
-    configs.
+    configs. With `security`, clients and nodes authenticate, and ACLs say what clients may do.
     """
-    cluster = SimulatedCluster(world, nodes=nodes, voters=voters, properties=properties or {})
+    cluster = SimulatedCluster(
+        world, nodes=nodes, voters=voters, properties=properties or {}, security=security
+    )
     for node in cluster.nodes:
         world.add_host(node)
     cluster.start()

@@ -54,6 +54,10 @@ _DURABLE_WEIGHTS: Final = {
 }
 
 
+# Only in secured clusters.
+_SECURITY_WEIGHTS: Final = {"change_acls": 7, "change_credential": 2, "change_token": 1}
+_SECURED_PROBABILITY: Final = 0.25
+
 _KIND_PROBABILITY: Final = 0.6
 _KINDS_MIN: Final = 3
 # With more producers per partition, each one writes less.
@@ -110,6 +114,8 @@ class Plan(NamedTuple):
     copiers: int = 0
     # How long the run continues with little load after everything has recovered.
     calm_seconds: float = 0.0
+    # Whether clients and nodes authenticate, and ACLs say what clients may do.
+    is_secured: bool = False
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -166,4 +172,20 @@ def plan_of(seed: int) -> Plan:
     )
     writers = plan.producers * plan.partitions
     pace = _COPIED_PACE if plan.copiers else _PACE
-    return plan._replace(pace=pace * max(writers / _WRITERS_AT_FULL_PACE, 1.0))
+    plan = plan._replace(pace=pace * max(writers / _WRITERS_AT_FULL_PACE, 1.0))
+    dice = SeededDice(f"security {seed}")
+    return secured(plan, dice) if dice.chance(_SECURED_PROBABILITY) else plan
+
+
+def secured(plan: Plan, dice: SeededDice) -> Plan:
+    """The plan for a secured cluster, with additional faults that change its security."""
+    changes, at = list[PlannedFault](), 2.0
+    names = [name for name, weight in _SECURITY_WEIGHTS.items() for _ in range(weight)]
+    pause_ms_max = dice.choice((1_000, 3_000))
+    while (at := at + dice.between(low=50, high=pause_ms_max) / 1_000) < plan.seconds:
+        seconds = dice.between(low=50, high=dice.choice((300, 2_000, 5_000))) / 1_000
+        number = dice.below(1 << 32)
+        changes.append(PlannedFault(round(at, 3), dice.choice(names), seconds, number))
+    return plan._replace(
+        is_secured=True, faults=tuple(sorted([*plan.faults, *changes], key=lambda each: each.at))
+    )

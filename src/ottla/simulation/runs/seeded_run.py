@@ -14,14 +14,16 @@ from ottla.model import TopicPartition
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.claims.claims import Violation, violations
 from ottla.simulation.cluster.cluster import SimulatedCluster, start_cluster
+from ottla.simulation.cluster.cluster_security import ClusterSecurity
 from ottla.simulation.cluster.onlooker import Onlooker
 from ottla.simulation.faults.fault_plan import Plan, PlannedFault
-from ottla.simulation.faults.faults import FAULTS
+from ottla.simulation.faults.faults import FAULTS, SECURITY_FAULTS
 from ottla.simulation.faults.membership_faults import is_drained
 from ottla.simulation.faults.trouble import Trouble, start_again
 from ottla.simulation.history.history import Healed, History, LogRecovered, Noted
 from ottla.simulation.runs.load import SimulatedLoad
-from ottla.simulation.runs.transaction_load import COPIES, OUTPUTS
+from ottla.simulation.runs.security_load import SecurityLoad
+from ottla.simulation.runs.transaction_load import COPIES, GROUP, OUTPUTS
 from ottla.simulation.seams.scheduler import StuckError
 from ottla.simulation.world.node import SimulatedNode
 from ottla.simulation.world.world import World
@@ -91,7 +93,12 @@ async def _story(world: World, plan: Plan) -> None:
     if plan.is_durable:
         # Committed offsets must survive whatever the records survive.
         properties["log.flush.interval.messages"] = "1"
-    cluster = start_cluster(world, nodes=plan.nodes, voters=plan.voters, properties=properties)
+    security = None
+    if plan.is_secured:
+        security = ClusterSecurity(world, topic=TOPIC, copies=COPIES, copiers=GROUP)
+    cluster = start_cluster(
+        world, nodes=plan.nodes, voters=plan.voters, properties=properties, security=security
+    )
     skew = world.dice.fork("skew")
     for node in cluster.nodes:
         node.clock.jump(skew.between(low=-plan.skew_ms_max, high=plan.skew_ms_max))
@@ -102,6 +109,10 @@ async def _story(world: World, plan: Plan) -> None:
     if plan.copiers:
         await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
     load = SimulatedLoad(world, cluster, TOPIC, plan)
+    secured = None
+    if security is not None:
+        secured = SecurityLoad(world, cluster, security, TopicPartition(TOPIC, 0), GROUP)
+        await secured.start()
     load.start()
     onlooker = Onlooker(world, cluster, load.all_partitions)
     onlooker.start()
@@ -118,16 +129,20 @@ async def _story(world: World, plan: Plan) -> None:
         asyncio.get_running_loop().create_task(operate(world, cluster))
         for operate in (_supervise, _tidy)
     ]
+    if secured is not None:
+        operators.append(asyncio.get_running_loop().create_task(secured.restore()))
     load.end()
-    if await _recover(world, cluster, load) and plan.calm_seconds:
+    if await _recover(world, cluster, load, secured) and plan.calm_seconds:
         load.go_on()
         await world.sleep(plan.calm_seconds)
         heal(world, cluster)
         load.end()
-        await _recover(world, cluster, load)
+        await _recover(world, cluster, load, secured)
     for operator in operators:
         operator.cancel()
     _record_end(cluster, load)
+    if secured is not None:
+        secured.stop()
 
 
 async def _suffer(
@@ -137,7 +152,7 @@ async def _suffer(
     admin = cluster.admin(name=f"admin {fault.number}")
     topic, partitions = _topic_of(plan, fault)
     trouble = Trouble(world, cluster, admin, topic, partitions, fault)
-    await FAULTS[fault.name](trouble)
+    await {**FAULTS, **SECURITY_FAULTS}[fault.name](trouble)
 
 
 def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
@@ -174,17 +189,21 @@ def _has_failed(node: SimulatedNode) -> bool:
     return running is not None and (running.failure is not None or bool(running.broker.logs.failed))
 
 
-async def _recover(world: World, cluster: SimulatedCluster, load: SimulatedLoad) -> bool:
+async def _recover(
+    world: World, cluster: SimulatedCluster, load: SimulatedLoad, secured: SecurityLoad | None
+) -> bool:
     """Waits for the recovery. Returns whether it succeeded in time."""
     began = world.now
     partitions = load.all_partitions
+
+    def reasons() -> list[str]:
+        found = load.reasons() or _reasons(cluster, partitions)
+        return found if secured is None else [*found, *secured.reasons()]
+
     try:
-        await world.wait_until(
-            lambda: load.is_done and _is_whole(cluster, partitions),
-            seconds=RECOVERY_SECONDS_MAX,
-        )
+        await world.wait_until(lambda: not reasons(), seconds=RECOVERY_SECONDS_MAX)
     except TimeoutError:
-        for reason in (*load.reasons(), *_reasons(cluster, partitions)):
+        for reason in (*load.reasons(), *_reasons(cluster, partitions), *reasons()):
             world.record(Noted("world", f"not recovered: {reason}"))
         return False
     world.record(LogRecovered("world", round(world.now - began, 3)))

@@ -231,12 +231,12 @@ class _Succession:
     async def _begin(
         self, producer: SimulatedTransactionalProducer, target: TopicPartition
     ) -> None:
-        await producer.initialize()
-        name = f"{producer.name}/1"
-        ids = (producer.transactional_id, producer.producer_id, producer.producer_epoch)
-        self._load.world.record(TransactionBegun(producer.name, name, *ids))
         # A transaction that takes too long is aborted before its record is written.
         with suppress(RefusedError):
+            await producer.initialize()
+            name = f"{producer.name}/1"
+            ids = (producer.transactional_id, producer.producer_id, producer.producer_epoch)
+            self._load.world.record(TransactionBegun(producer.name, name, *ids))
             await producer.write(target, [copy_of(name, target, 0)])
 
 

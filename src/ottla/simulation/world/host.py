@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from ottla.client import ChannelSecurity
+from ottla.client.channel_security import PLAINTEXT
+from ottla.runtime.network import Address
 from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.history.history import Event
 from ottla.simulation.network.network import Neighbourhood, SimulatedNetwork
@@ -33,6 +36,10 @@ class HostSurroundings:
         self.record = record
         self.on_error = on_error
         self.loops: list[SimulatedLoop] = []
+        # How clients on a host authenticate to a node.
+        self.channel_security: Callable[[Host, Address], ChannelSecurity] = (
+            lambda _host, _address: PLAINTEXT
+        )
 
 
 class Host:
@@ -60,6 +67,10 @@ class Host:
     @property
     def is_running(self) -> bool:
         return self.loop is not None
+
+    def channel_security(self, address: Address) -> ChannelSecurity:
+        """How clients on this host authenticate to the node with that address."""
+        return self._surroundings.channel_security(self, address)
 
     def start_process(self) -> SimulatedLoop:
         """Starts a process with an event loop and a network, and turns the host on."""

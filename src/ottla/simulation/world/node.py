@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
@@ -14,6 +14,7 @@ from ottla.runtime.network import Address
 from ottla.simulation.history.history import Fault, Noted
 from ottla.simulation.world.host import Host, HostSurroundings
 from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
 DATA_DIRECTORY = "/data"
 CLIENT_PORT = 9092
@@ -35,10 +36,11 @@ class SimulatedNode(Host):
         self._is_serving = False
         self._is_stopping = False
         self.record = surroundings.record
+        listener = properties.get("security.inter.broker.protocol", "PLAINTEXT")
         self._properties = {
             "process.roles": "broker,controller",
             "node.id": str(node_id),
-            "listeners": f"PLAINTEXT://{self.name}:{CLIENT_PORT},"
+            "listeners": f"{listener}://{self.name}:{CLIENT_PORT},"
             f"CONTROLLER://{self.name}:{CONTROLLER_PORT}",
             "controller.listener.names": "CONTROLLER",
             "log.dirs": DATA_DIRECTORY,
@@ -65,7 +67,12 @@ class SimulatedNode(Host):
         """Whether the node has started and still runs."""
         return self.is_running and self._is_serving
 
-    def format(self, cluster_id: str, voters: VoterSet) -> None:
+    def format(
+        self,
+        cluster_id: str,
+        voters: VoterSet,
+        users: Sequence[UserScramCredentialRecord] = (),
+    ) -> None:
         format_node(
             self.disk,
             [DATA_DIRECTORY],
@@ -73,6 +80,7 @@ class SimulatedNode(Host):
             cluster_id=cluster_id,
             node_id=NodeId(self.id),
             voters=voters,
+            users=users,
             dice=self.dice,
             now_ms=self.clock.now_ms(),
         )

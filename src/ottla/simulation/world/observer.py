@@ -7,7 +7,7 @@ and committed records.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.header import BatchHeader
 from ottla.wire.records.record import iterate_records
+from ottla.wire.schema import Struct
 
 _PARTITIONS_EVERY_SECONDS: Final = 0.02
 _IMAGES_SKIPPED: Final = 4
@@ -38,8 +39,15 @@ _READ_BYTES: Final = 1 << 24
 class Observer:
     """Observes one node across all of its processes."""
 
-    def __init__(self, simulated: SimulatedNode) -> None:
+    def __init__(
+        self,
+        simulated: SimulatedNode,
+        *,
+        on_broker: Callable[[Broker], None] = lambda _broker: None,
+    ) -> None:
+        """`on_broker` is called when a process has created its broker."""
         self._simulated = simulated
+        self._on_broker = on_broker
         # The broker of the process that the following attributes describe.
         self._broker: Broker | None = None
         # The state of the quorum replica: a new object after every change.
@@ -61,6 +69,7 @@ class Observer:
                 # An observer has to read private state here.
                 self._raft = self._quorum._raft._quorum  # noqa: SLF001
                 self._metadata = self._quorum.metadata
+                self._on_broker(broker)
         if broker is None:
             return
         state = self._raft.state
@@ -163,7 +172,7 @@ def image_digest(image: MetadataImage) -> str:
 
 def _canonical(value: Any) -> str:
     if isinstance(value, dict):
-        pairs = sorted((repr(key), _canonical(each)) for key, each in value.items())
+        pairs = sorted((repr(_plain(key)), _canonical(each)) for key, each in value.items())
         return f"{{{pairs}}}"
     if isinstance(value, set | frozenset):
         return repr(sorted(map(_canonical, value)))
@@ -173,7 +182,21 @@ def _canonical(value: Any) -> str:
             for field in fields(value)
             if field.compare
         )
+    if isinstance(value, Struct):
+        # A record's own text hides secrets and shows which enum a code is of.
+        return _joined(
+            f"{name}={_plain(getattr(value, name))!r}" for name in value.field_options
+        )
     return repr(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value of a record's field or of a key, of the type that it has after decoding."""
+    if type(value) is tuple:
+        return tuple(map(_plain, value))
+    if isinstance(value, memoryview):
+        return bytes(value)
+    return int(value) if isinstance(value, int) else value
 
 
 def _joined(texts: Iterable[str]) -> str:

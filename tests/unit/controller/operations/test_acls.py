@@ -25,6 +25,7 @@ from ottla.wire.messages.delete_acls import (
     DeleteAclsFilterResult,
     DeleteAclsRequest,
 )
+from ottla.wire.stored.cluster_metadata.transactions import NoOpRecord
 from tests.support.controller.cluster_images import applied, context, features, image_of
 from tests.support.security.acls import ALICE, acl, acl_records, rights_of, secured_config
 
@@ -112,6 +113,26 @@ def test_what_exists_is_created_once() -> None:
     )
     assert codes == [ErrorCode.NONE] * 3
     assert stored(image) == [ORDERS, PAYMENTS]
+
+
+def test_an_answer_that_changes_nothing_waits_for_a_majority() -> None:
+    scope = context(secured_config(), rights=ADMINISTRATOR)
+    created = creation.create_acls(
+        cluster(ORDERS), CreateAclsRequest(creations=[creation_of(ORDERS)]), scope
+    )
+    deleted = deletion.delete_acls(cluster(), DeleteAclsRequest(filters=[named("orders")]), scope)
+    assert created.records == deleted.records == [NoOpRecord()]
+
+
+def test_what_is_refused_writes_nothing() -> None:
+    invalid = creation_of(ORDERS)
+    invalid.resource_name = ""
+    scope = context(secured_config(), rights=ADMINISTRATOR)
+    outcome = creation.create_acls(cluster(), CreateAclsRequest(creations=[invalid]), scope)
+    assert not outcome.records
+    unauthorized = context(secured_config(), rights=rights_of(ALICE))
+    request = DeleteAclsRequest(filters=[everything()])
+    assert not deletion.delete_acls(cluster(ORDERS), request, unauthorized).records
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Records what nodes allow and refuse, and which ACLs and credentials their images have."""
