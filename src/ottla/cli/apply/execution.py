@@ -46,7 +46,7 @@ _ALONE: Final = (SetCredential, DeleteCredential, AwaitMoves)
 _POLL_SECONDS: Final = 0.2
 
 
-class Outcome(NamedTuple):
+class ChangeResult(NamedTuple):
     """What became of a change. `error` is None if it is done."""
 
     change: Change
@@ -66,7 +66,7 @@ class Executor:
         self._on_wait = on_wait
         self._addresses: dict[int, Address] | None = None
 
-    async def validate(self, changes: Sequence[Change]) -> list[Outcome]:
+    async def validate(self, changes: Sequence[Change]) -> list[ChangeResult]:
         """Has the cluster check what it can check without doing it; returns what it refuses."""
         refused = []
         for batch in batches(changes):
@@ -74,7 +74,9 @@ class Executor:
                 refused += await self._send(batch, validate_only=True)
         return [outcome for outcome in refused if outcome.error is not None]
 
-    async def execute(self, changes: Sequence[Change], report: Callable[[Outcome], None]) -> bool:
+    async def execute(
+        self, changes: Sequence[Change], report: Callable[[ChangeResult], None]
+    ) -> bool:
         """Reports each change. Returns whether all are done."""
         for batch in batches(changes):
             outcomes = await self._send(batch, validate_only=False)
@@ -84,7 +86,7 @@ class Executor:
                 return False
         return True
 
-    async def _send(self, batch: Sequence[Change], *, validate_only: bool) -> list[Outcome]:
+    async def _send(self, batch: Sequence[Change], *, validate_only: bool) -> list[ChangeResult]:
         match batch[0]:
             case AlterResource():
                 resources = cast(Sequence[AlterResource], batch)
@@ -95,10 +97,10 @@ class Executor:
                     await self._known_addresses(),
                     validate_only=validate_only,
                 )
-                return [Outcome(each, refused.get(each.resource)) for each in resources]
+                return [ChangeResult(each, refused.get(each.resource)) for each in resources]
             case CreateTopic() | MoveReplicas() | AddPartitions() | DeleteTopic():
                 errors = await self._send_topics(batch, validate_only=validate_only)
-                return [Outcome(change, errors.get(change.name)) for change in batch]
+                return [ChangeResult(change, errors.get(change.name)) for change in batch]
             case _:
                 return await self._send_access(batch)
 
@@ -117,21 +119,21 @@ class Executor:
             case _:
                 return await delete_topics(self._admin, batch)
 
-    async def _send_access(self, batch: Sequence[Change]) -> list[Outcome]:
+    async def _send_access(self, batch: Sequence[Change]) -> list[ChangeResult]:
         first = batch[0]
         if isinstance(first, AwaitMoves):
             await self._wait_moved(first.topics)
-            return [Outcome(first, None)]
+            return [ChangeResult(first, None)]
         if isinstance(first, SetCredential):
             error = await set_credential(self._admin, first, self._secrets)
-            return [Outcome(first, error)]
+            return [ChangeResult(first, error)]
         if isinstance(first, DeleteCredential):
-            return [Outcome(first, await delete_credential(self._admin, first))]
+            return [ChangeResult(first, await delete_credential(self._admin, first))]
         if isinstance(first, AddAcl):
             errors = await add_acls(self._admin, cast(Sequence[AddAcl], batch))
         else:
             errors = await remove_acls(self._admin, cast(Sequence[RemoveAcl], batch))
-        return [Outcome(*pair) for pair in zip(batch, errors, strict=True)]
+        return [ChangeResult(*pair) for pair in zip(batch, errors, strict=True)]
 
     async def _wait_moved(self, topics: frozenset[str]) -> None:
         """As long as it takes: the cluster goes on if this is interrupted."""

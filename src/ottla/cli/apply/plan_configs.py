@@ -24,10 +24,9 @@ _UNSET: Final = PresentConfig(None, is_set=False)
 
 
 def plan_cluster(draft: Draft, desired: DesiredState, present: PresentState) -> None:
-    if desired.cluster:
+    if desired.cluster_place is not None:
         resource = ConfigResource(ConfigResourceType.BROKER, "")
-        place = next(iter(desired.cluster.values())).place
-        plan_resource(draft, resource, place, desired.cluster, present.cluster)
+        plan_resource(draft, resource, desired.cluster_place, desired.cluster, present.cluster)
 
 
 def plan_brokers(draft: Draft, desired: DesiredState, present: PresentState) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ottla.cli.apply.changes import AwaitMoves, Change, MoveReplicas, SetCredential
-from ottla.cli.apply.execution import Outcome
+from ottla.cli.apply.execution import ChangeResult
 from ottla.cli.apply.subjects import Action, action_of, fields_of, subject_of
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import Terminal
@@ -30,7 +30,7 @@ class ProgressReport:
             return f"Applied {count(self._total, 'change')}."
         return f"{self._done:,} of {count(self._total, 'change')} were made."
 
-    def report(self, outcome: Outcome) -> None:
+    def report(self, outcome: ChangeResult) -> None:
         change, error = outcome
         if isinstance(change, AwaitMoves):
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ottla.cli.apply.execution import Executor, Outcome
+from ottla.cli.apply.execution import ChangeResult, Executor
 from ottla.cli.apply.input_files import read_desired
 from ottla.cli.apply.plan import ApplyPlan, make_plan
 from ottla.cli.apply.plan_view import deleted_topics, print_kept, print_plan
@@ -81,7 +81,7 @@ def wanted_state(desired: DesiredState) -> WantedState:
         topics=frozenset(desired.topics),
         brokers=None if ManagedKind.BROKERS in managed else frozenset(desired.brokers),
         groups=None if ManagedKind.GROUPS in managed else frozenset(desired.groups),
-        cluster=bool(desired.cluster),
+        cluster=desired.cluster_place is not None,
         users=bool(desired.users) or ManagedKind.USERS in managed,
         acls=bool(desired.acls) or ManagedKind.ACLS in managed,
     )
@@ -109,7 +109,7 @@ async def carry_out(
     executor = Executor(admin, secrets, SystemClock(), progress.wait)
     errors: list[CommandError] = []
 
-    def report(outcome: Outcome) -> None:
+    def report(outcome: ChangeResult) -> None:
         progress.report(outcome)
         if outcome.error is not None:
             errors.append(outcome.error)

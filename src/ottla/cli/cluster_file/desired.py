@@ -98,8 +98,9 @@ class DesiredState:
     """All files together. A kind that `manages` lacks is never deleted as a whole resource."""
 
     topics: dict[str, DesiredTopic] = field(default_factory=dict)
-    # The cluster-wide defaults of the brokers' configs.
+    # The cluster-wide defaults of the brokers' configs, and where that section is, if there is one.
     cluster: dict[str, DesiredValue] = field(default_factory=dict)
+    cluster_place: Place | None = None
     brokers: dict[int, DesiredResource] = field(default_factory=dict)
     groups: dict[str, DesiredResource] = field(default_factory=dict)
     users: dict[str, DesiredUser] = field(default_factory=dict)

@@ -71,6 +71,7 @@ class _Sections:
             self.state.manages[kind] = (*self.state.manages.get(kind, ()), *patterns)
 
     def _read_cluster(self, field: YamlField) -> None:
+        self.state.cluster_place = self.state.cluster_place or field.place
         resource = read_resource(self._reader, field, "the cluster")
         for name, value in resource.configs.items():
             self._add(self.state.cluster, name, value, f"{name} of the cluster", value.place)

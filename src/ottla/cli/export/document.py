@@ -61,7 +61,8 @@ def cluster_document(state: PresentState) -> str:
         "users": {name: _user(found) for name, found in sorted(state.users.items()) if found},
         "acls": _acls(state.acls or frozenset()),
     }
-    content |= {name: section for name, section in sections.items() if section}
+    # Even an empty section of the cluster says that there are no other defaults.
+    content |= {name: each for name, each in sections.items() if each or name == "cluster"}
     return HEADER + _dumped(content)
 
 
