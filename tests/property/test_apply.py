@@ -18,7 +18,6 @@ from tests.support.apply.cluster_states import acls, reachable_from, states
 from tests.support.apply.model_cluster import ModelCluster
 
 STEPS_MAX: Final = 40
-MIN_INSYNC: Final = "min.insync.replicas"
 
 
 def asked_for(text: str) -> DesiredState:
@@ -96,31 +95,6 @@ def test_acls_allow_at_any_time_what_the_old_or_the_new_ones_allow(
         allowed = _accesses(cluster.state.acls or frozenset())
         assert before & after <= allowed <= before | after
     assert cluster.state.acls == new
-
-
-@given(states, states)
-def test_topics_that_accept_records_before_and_after_accept_them_throughout(
-    present: PresentState, wanted: PresentState
-) -> None:
-    """With acks=all, as far as topics set min.insync.replicas themselves."""
-    desired = file_for(reachable_from(wanted, present))
-    cluster = ModelCluster(present)
-    changes = planned(desired, present, is_pruning=False).changes
-    accepted = [_accepting(cluster)]
-    for change in changes:
-        cluster.make(change)
-        accepted.append(_accepting(cluster))
-    assert all(accepted[0] & accepted[-1] <= each for each in accepted)
-
-
-def _accepting(cluster: ModelCluster) -> set[str]:
-    found = set()
-    for name, topic in cluster.state.topics.items():
-        needed = int(topic.configs[MIN_INSYNC].value or "1")
-        indices = range(len(topic.partitions))
-        if all(cluster.in_sync_count(name, index) >= needed for index in indices):
-            found.add(name)
-    return found
 
 
 def _accesses(stored: frozenset[AclBinding]) -> set[tuple[str, str, str]]:
