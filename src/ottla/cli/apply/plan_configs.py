@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.cli.apply.changes import AlterResource, ConfigChange
+from ottla.cli.apply.changes import MIN_INSYNC_REPLICAS, AlterResource, ConfigChange
 from ottla.cli.apply.draft import Draft
 from ottla.cli.cluster_file.desired import DesiredConfigs, DesiredState, DesiredValue, ManagedKind
 from ottla.cli.cluster_file.mistakes import Place, unknown_name_text
@@ -26,7 +26,12 @@ _UNSET: Final = PresentConfig(None, is_set=False)
 def plan_cluster(draft: Draft, desired: DesiredState, present: PresentState) -> None:
     if desired.cluster_place is not None:
         resource = ConfigResource(ConfigResourceType.BROKER, "")
-        plan_resource(draft, resource, desired.cluster_place, desired.cluster, present.cluster)
+        found = dict(present.cluster)
+        if MIN_INSYNC_REPLICAS not in desired.cluster:
+            # A cluster sets it itself, and with eligible leader replicas (KIP-966) cannot do
+            # without it: it is not the file's to delete.
+            found.pop(MIN_INSYNC_REPLICAS, None)
+        plan_resource(draft, resource, desired.cluster_place, desired.cluster, found)
 
 
 def plan_brokers(draft: Draft, desired: DesiredState, present: PresentState) -> None:

@@ -140,5 +140,9 @@ class _Reader:
 def _syntax(file: str, error: yaml.MarkedYAMLError) -> Mistake:
     mark = error.problem_mark or error.context_mark
     line = 1 if mark is None else mark.line + 1
-    context = "" if error.context is None else f" {error.context}"
-    return Mistake(Place(file, line), f"this is not YAML: {error.problem}{context}")
+    context = error.context or ""
+    # * stands for everything in lists of names, and begins an alias in YAML.
+    hint = "; write '*' in quotes" if "alias" in context else ""
+    return Mistake(
+        Place(file, line), f"this is not YAML: {error.problem} {context}".rstrip() + hint
+    )

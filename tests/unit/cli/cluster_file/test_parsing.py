@@ -140,6 +140,7 @@ def test_all_mistakes_of_all_files_are_found_at_once() -> None:
     ("text", "line", "complaint"),
     [
         ("a: [\n", 2, "this is not YAML"),
+        ("manages: {topics: [*]}", 1, "write '*' in quotes"),
         ("a:\n\tb: 1", 2, "this is not YAML"),
         ("topics: {a: \x01}", 1, "this is not YAML"),
         ("- a", 1, "a cluster file must be a mapping"),
