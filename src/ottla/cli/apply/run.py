@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ottla.cli.apply.changes import DeleteCredential
 from ottla.cli.apply.execution import ChangeResult, Executor
 from ottla.cli.apply.input_files import read_desired
 from ottla.cli.apply.plan import ApplyPlan, make_plan
@@ -15,6 +16,7 @@ from ottla.cli.apply.secrets_of_files import Secrets, read_secrets
 from ottla.cli.cluster_file.desired import DesiredState, ManagedKind
 from ottla.cli.cluster_file.mistakes import Mistake, Place
 from ottla.cli.cluster_state.reading import WantedState, read_state
+from ottla.cli.connection.cluster_access import resolve
 from ottla.cli.connection.cluster_admin import ClusterAdmin, with_admin
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.display.cells import count
@@ -29,6 +31,8 @@ SHOWN_SECONDS_MAX: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 # The place of changes that no line of a file asks for.
 _OF_PRUNING: Final = Place("--prune")
+# The client property with the user, by librdkafka's name.
+_USERNAME: Final = "sasl.username"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ def run_apply(cluster: ClusterOptions, terminal: Terminal, options: ApplyOptions
         return ExitCode.OK
     if options.is_checking:
         return ExitCode.DIFFERENT
+    require_own_user_kept(plan, resolve(cluster).security.properties.get(_USERNAME))
     secrets, mistakes = read_secrets(plan.changes)
     if mistakes:
         return complain(terminal, mistakes, "Nothing was changed.", ExitCode.USAGE)
@@ -66,6 +71,16 @@ def run_apply(cluster: ClusterOptions, terminal: Terminal, options: ApplyOptions
     return with_admin(
         cluster, lambda admin: carry_out(admin, terminal, desired, plan, secrets, options)
     )
+
+
+def require_own_user_kept(plan: ApplyPlan, own_user: str | None) -> None:
+    """The next run could not log in. `own_user` is None without SASL."""
+    deleted = {change.user for change in plan.changes if isinstance(change, DeleteCredential)}
+    if own_user in deleted:
+        raise CommandError(
+            f"The plan deletes credentials of {own_user}, the user of this command.",
+            "Add the user with its mechanisms to the file, or log in as another one.",
+        )
 
 
 async def plan_of(admin: ClusterAdmin, desired: DesiredState, options: ApplyOptions) -> ApplyPlan:
@@ -114,7 +129,12 @@ async def carry_out(
         if outcome.error is not None:
             errors.append(outcome.error)
 
-    if not await executor.execute(plan.changes, report):
+    try:
+        is_done = await executor.execute(plan.changes, report)
+    except CommandError as error:
+        errors.append(error)
+        is_done = False
+    if not is_done:
         for error in errors:
             terminal.complain(error)
         terminal.notice(f"{progress.summary} Correct the cause and run the command again.")
