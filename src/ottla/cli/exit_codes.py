@@ -10,6 +10,8 @@ class ExitCode(IntEnum):
 
     OK = 0
     REFUSED = 1
+    # The same code: `ottla apply --check` found that the cluster differs from the file.
+    DIFFERENT = 1
     USAGE = 2
     UNREACHABLE = 3
     # The code that shells use for an interrupted program.

@@ -27,6 +27,8 @@ _COMMANDS = (
     "offsets",
     "elect",
     "bench",
+    "apply",
+    "export",
     "dump",
     "trace",
     "simulate",

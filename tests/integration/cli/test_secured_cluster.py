@@ -13,6 +13,7 @@ import pytest
 
 from ottla.cli.client_security.command_config import read_command_config
 from ottla.cli.client_security.sasl_login import JAAS
+from tests.support.apply.killed_apply import kill_apply, slow_users
 from tests.support.nodes.nodes import OTTLA
 
 pytest.importorskip("cryptography")
@@ -130,6 +131,37 @@ def test_plaintext_is_told_that_it_is_tls(
     assert bootstrap is not None
     address = bootstrap.partition(",")[0]
     assert "it is TLS" in cluster.run(*command, "--bootstrap", address, exit_code=3)
+
+
+def test_a_killed_apply_is_completed_by_the_next_one(cluster: SecuredCluster) -> None:
+    password, file = cluster.home / "carol", cluster.home / "cluster.yaml"
+    password.write_text(BOBS_PASSWORD)
+    file.write_text(
+        f"""
+manages: {{acls: [applied-*], users: [slow-*], topics: [applied-*]}}
+topics: {{applied-a: {{partitions: 2, replication_factor: 3}}, applied-b: }}
+{slow_users(password)}
+acls:
+- {{resource_type: topic, name: applied-, pattern_type: prefixed, principal: "User:slow-00",
+   operations: [read, write]}}
+- {{resource_type: topic, name: applied-a, principal: "User:*", host: 192.0.2.1,
+   operations: [all], permission: deny}}
+"""
+    )
+    arguments = ("-f", str(file))
+    environment = {"XDG_CONFIG_HOME": str(cluster.home / "config")}
+    kill_apply(arguments, environment, after_changes=5)
+    cluster.run("apply", *arguments, "--check", exit_code=1)
+    assert "+ acl deny User:* all on topic applied-a" in cluster.said[-2]
+    cluster.run("apply", *arguments, "--yes")
+    assert cluster.json("apply", *arguments, "--check", "--prune") == []
+    export = cluster.home / "export.yaml"
+    export.write_text(cluster.run("export"))
+    assert cluster.json("apply", "-f", str(export), "--check", "--prune") == []
+    assert "CLUSTER_AUTHORIZATION_FAILED" in cluster.run("export", cluster.as_bob(), exit_code=1)
+    file.write_text("manages: {acls: [applied-*], users: [slow-*], topics: [applied-*]}")
+    cluster.run("apply", *arguments, "--prune", "--yes")
+    assert "applied" not in cluster.run("export")
 
 
 def test_a_killed_node_comes_back(cluster: SecuredCluster) -> None:

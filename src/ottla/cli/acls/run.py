@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ottla.cli.acls.wanted import (
     WantedEntries,
@@ -12,24 +11,21 @@ from ottla.cli.acls.wanted import (
     filters_to_list,
     filters_to_remove,
 )
+from ottla.cli.connection.acl_requests import (
+    creation,
+    describe_request,
+    described_bindings,
+    exact_filter,
+)
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.display.cells import count
 from ottla.cli.display.confirmation import confirm
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import ExitCode
-from ottla.security.acls.acl import (
-    AccessControlEntry,
-    AclBinding,
-    AclOperation,
-    PatternType,
-    Permission,
-    ResourcePattern,
-    ResourceType,
-)
+from ottla.security.acls.acl import AclBinding
 from ottla.security.acls.acl_filter import AclFilter
-from ottla.wire.messages.create_acls import AclCreation, CreateAclsRequest
-from ottla.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
-from ottla.wire.messages.describe_acls import DescribeAclsRequest
+from ottla.wire.messages.create_acls import CreateAclsRequest
+from ottla.wire.messages.delete_acls import DeleteAclsRequest
 
 
 async def add(
@@ -41,7 +37,7 @@ async def add(
     as_json: bool,
 ) -> ExitCode:
     wanted = bindings_to_add(resources, entries)
-    request = CreateAclsRequest(creations=[_creation(each) for each in wanted])
+    request = CreateAclsRequest(creations=[creation(each) for each in wanted])
     response = await admin.send_request(request)
     added, worst = [], ExitCode.OK
     for binding, result in zip(wanted, response.results, strict=True):
@@ -86,7 +82,7 @@ async def remove(
     if not is_confirmed:
         _print(terminal, found, as_json=False)
         confirm(f"Remove {count(len(found), 'ACL')}?")
-    request = DeleteAclsRequest(filters=[_exact_filter(each) for each in found])
+    request = DeleteAclsRequest(filters=[exact_filter(each) for each in found])
     response = await admin.send_request(request)
     removed, worst = [], ExitCode.OK
     for binding, result in zip(found, response.filter_results, strict=True):
@@ -106,67 +102,11 @@ async def remove(
 async def _find(admin: ClusterAdmin, filters: Iterable[AclFilter]) -> list[AclBinding]:
     found: list[AclBinding] = []
     for each in dict.fromkeys(filters):
-        response = await admin.send_request(
-            DescribeAclsRequest(
-                resource_type_filter=each.resource_type,
-                resource_name_filter=each.name,
-                pattern_type_filter=each.pattern_type,
-                principal_filter=each.principal,
-                host_filter=each.host,
-                operation=each.operation,
-                permission_type=each.permission,
-            )
-        )
+        response = await admin.send_request(describe_request(each))
         if response.error_code:
             raise refusal("list the ACLs", response.error_code, response.error_message)
-        found += _bindings(response)
+        found += described_bindings(response)
     return sorted(dict.fromkeys(found))
-
-
-def _bindings(response: Any) -> list[AclBinding]:
-    return [
-        AclBinding(
-            ResourcePattern(
-                ResourceType(resource.resource_type),
-                resource.resource_name,
-                PatternType(resource.pattern_type),
-            ),
-            AccessControlEntry(
-                acl.principal,
-                acl.host,
-                AclOperation(acl.operation),
-                Permission(acl.permission_type),
-            ),
-        )
-        for resource in response.resources
-        for acl in resource.acls
-    ]
-
-
-def _creation(binding: AclBinding) -> AclCreation:
-    pattern, entry = binding
-    return AclCreation(
-        resource_type=pattern.resource_type,
-        resource_name=pattern.name,
-        resource_pattern_type=pattern.pattern_type,
-        principal=entry.principal,
-        host=entry.host,
-        operation=entry.operation,
-        permission_type=entry.permission,
-    )
-
-
-def _exact_filter(binding: AclBinding) -> DeleteAclsFilter:
-    pattern, entry = binding
-    return DeleteAclsFilter(
-        resource_type_filter=pattern.resource_type,
-        resource_name_filter=pattern.name,
-        pattern_type_filter=pattern.pattern_type,
-        principal_filter=entry.principal,
-        host_filter=entry.host,
-        operation=entry.operation,
-        permission_type=entry.permission,
-    )
 
 
 def _print(

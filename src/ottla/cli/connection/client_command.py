@@ -16,7 +16,8 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 if TYPE_CHECKING:
     from ottla.cli.display.terminal import Terminal
 
-CLIENT_PACKAGE: Final = "confluent_kafka"
+# The packages of the extra `client`, by the modules that commands import.
+CLIENT_PACKAGES: Final = {"confluent_kafka": "confluent-kafka", "yaml": "PyYAML"}
 EXIT_CODES: Final = (
     "[bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect."
 )
@@ -51,17 +52,18 @@ def client_command() -> Iterator[Terminal]:
         terminal.complain(error)
         raise typer.Exit(error.exit_code) from None
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != CLIENT_PACKAGE:
+        package = CLIENT_PACKAGES.get((error.name or "").partition(".")[0])
+        if package is None:
             raise
-        terminal.complain(no_client_package())
+        terminal.complain(no_client_package(package))
         raise typer.Exit(ExitCode.USAGE) from None
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
-def no_client_package() -> CommandError:
+def no_client_package(package: str) -> CommandError:
     return CommandError(
-        "This command needs the package confluent-kafka, which is not installed.",
+        f"This command needs the package {package}, which is not installed.",
         "Install it with: pip install 'ottla[client]'",
         exit_code=ExitCode.USAGE,
     )

@@ -193,5 +193,6 @@ _HINTS: Final = {
     "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED": "Authenticate with a user name and a password or a "
     "certificate: not on a plaintext listener, and not with a token.",
     "DELEGATION_TOKEN_OWNER_MISMATCH": "Only the owner of a token and its renewers may do this.",
+    "THROTTLING_QUOTA_EXCEEDED": "The cluster limits the rate of these requests: try again later.",
     "UNSUPPORTED_VERSION": "The cluster's features do not allow this yet.",
 }

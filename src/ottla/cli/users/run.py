@@ -120,16 +120,8 @@ async def set_password(
     """One request for each mechanism: a request may name a user once only."""
     dice = dice or SystemDice()
     for mechanism in wanted.mechanisms:
-        salt = random_text(dice.below).encode()
-        salted = salt_password(
-            mechanism.hash_name, wanted.password, salt=salt, iterations=wanted.iterations
-        )
-        upsertion = ScramCredentialUpsertion(
-            name=wanted.user,
-            mechanism=mechanism,
-            iterations=wanted.iterations,
-            salt=salt,
-            salted_password=salted,
+        upsertion = salted_upsertion(
+            wanted.user, mechanism, wanted.password, iterations=wanted.iterations, dice=dice
         )
         await _alter(
             admin,
@@ -137,6 +129,22 @@ async def set_password(
             f"set the password of {wanted.user}",
         )
         _report(terminal, wanted.user, mechanism, "set", as_json=as_json)
+
+
+def salted_upsertion(
+    user: str, mechanism: ScramMechanism, password: Password, *, iterations: int, dice: Dice
+) -> ScramCredentialUpsertion:
+    """A new credential, with a random salt."""
+    salt = random_text(dice.below).encode()
+    return ScramCredentialUpsertion(
+        name=user,
+        mechanism=mechanism,
+        iterations=iterations,
+        salt=salt,
+        salted_password=salt_password(
+            mechanism.hash_name, password, salt=salt, iterations=iterations
+        ),
+    )
 
 
 async def delete_user(

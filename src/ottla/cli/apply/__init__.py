@@ -1,0 +1,1 @@
+"""`ottla apply`: makes a cluster what a file says."""

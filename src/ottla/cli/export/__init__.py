@@ -1,0 +1,1 @@
+"""`ottla export`: a cluster's state as the file of `ottla apply`."""
