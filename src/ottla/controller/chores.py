@@ -56,7 +56,7 @@ class ControllerChores:
                 ):
                     await controller.submit(remove_expired_tokens, ExpireDelegationTokenRequest())
             except KafkaError as error:
-                _log.info("no delegation tokens are removed now: %s", error)
+                _log.info("cannot remove expired delegation tokens, trying again later: %s", error)
 
     async def _elect(self, wanted: Callable[[], ElectLeadersRequest | None]) -> None:
         try:

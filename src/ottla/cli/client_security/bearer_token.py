@@ -73,7 +73,7 @@ class BearerTokenSource:
         except OSError as error:
             raise unreadable(path, error, remedy=f"correct {TOKEN_URL}") from None
         except UnicodeDecodeError:
-            raise _usage(f"{path} is not a token: it has characters that no token has.") from None
+            raise _usage(f"{path} has characters that are not allowed in a token.") from None
 
     def _from_endpoint(self, context: ssl.SSLContext | None) -> str:
         # Most commands never need HTTP.

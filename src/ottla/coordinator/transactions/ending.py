@@ -191,5 +191,6 @@ def _invalid(transaction: Transaction, *, commits: bool) -> KafkaError:
     wanted = "commit" if commits else "abort"
     return KafkaError(
         ErrorCode.INVALID_TXN_STATE,
-        f"{transaction.transactional_id!r} is {transaction.state.title}: nothing to {wanted}",
+        f"{transaction.transactional_id!r} is in state {transaction.state.title} and has no "
+        f"transaction to {wanted}",
     )

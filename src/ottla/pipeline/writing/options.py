@@ -112,7 +112,7 @@ def _dead_letter_topic(given: Mapping[str, str]) -> str | None:
     is_wanted = one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
     topic = given.get("deadLetterTopic")
     if is_wanted and not topic:
-        raise OptionError("onError=deadletter needs deadLetterTopic: where such rows are to go")
+        raise OptionError("onError=deadletter needs deadLetterTopic, the topic for rejected rows")
     if topic and not is_wanted:
         raise OptionError("deadLetterTopic is given, but onError is not deadletter")
     return topic

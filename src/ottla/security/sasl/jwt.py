@@ -116,7 +116,7 @@ class JwtVerifier:
         if "crit" in header or "b64" in header:
             raise _refused("the header demands an extension")
         if key_id is not None and not isinstance(key_id, str):
-            raise _refused("the key's id is not a text")
+            raise _refused("the key's id is not a string")
         return algorithm, key_id
 
     def _candidates(self, algorithm: str, key_id: str | None) -> list[VerificationKey]:

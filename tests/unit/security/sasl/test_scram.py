@@ -182,8 +182,8 @@ def test_own_authorization_id_is_accepted() -> None:
     [
         (CLIENT_FIRST, "attribute c"),
         (b"", "too few"),
-        (CLIENT_FINAL.replace(b"k0,p", b"k1,p"), "another nonce"),
-        (CLIENT_FINAL.replace(b"c=biws", b"c=eSws"), "another header"),
+        (CLIENT_FINAL.replace(b"k0,p", b"k1,p"), "the nonce differs"),
+        (CLIENT_FINAL.replace(b"c=biws", b"c=eSws"), "the GS2 header differs"),
         (CLIENT_FINAL.replace(b"p=dHzb", b"p=eHzb"), "wrong password"),
         (CLIENT_FINAL[:-1], "not Base64"),
         (CLIENT_FINAL[:-4], "wrong length"),
@@ -211,7 +211,7 @@ def test_replayed_and_out_of_order_messages_are_refused() -> None:
 def test_a_whole_exchange_cannot_be_replayed() -> None:
     users = ScramUsers({"user": CREDENTIAL}.get, lambda _: None, b"secret")
     later = ScramServer(SHA_256, users, nonce=lambda: "another")
-    assert "another nonce" in refusal(later, CLIENT_FIRST, CLIENT_FINAL).reason
+    assert "the nonce differs" in refusal(later, CLIENT_FIRST, CLIENT_FINAL).reason
 
 
 def test_token_authenticates_its_owner_until_it_expires() -> None:
@@ -246,8 +246,8 @@ def test_token_is_no_user() -> None:
     ("message", "reason"),
     [
         (SERVER_FIRST.replace(b"i=4096", b"i=4095"), "4095 iterations"),
-        (SERVER_FIRST.replace(b"i=4096", b"i=16385"), "from 4096 to 16384"),
-        (SERVER_FIRST.replace(b"i=4096", b"i=999999999"), "from 4096 to 16384"),
+        (SERVER_FIRST.replace(b"i=4096", b"i=16385"), "accepts 4096 to 16384"),
+        (SERVER_FIRST.replace(b"i=4096", b"i=999999999"), "accepts 4096 to 16384"),
         (SERVER_FIRST.replace(b"i=4096", b"i=" + b"9" * 1000), "not a number"),
         (SERVER_FIRST.replace(b"i=4096", b"i=-1"), "not a number"),
         (SERVER_FIRST.replace(b"r=rO", b"r=xO"), "does not continue"),
