@@ -151,7 +151,7 @@ def remove(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Remove the ACLs of the named resources; only those that match the other options.
+    """Remove the ACLs of the named resources that match the other options.
 
     [bold]Example[/]  ottla acls remove --allow-principal User:billing --topic orders
     """

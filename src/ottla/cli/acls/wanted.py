@@ -42,6 +42,7 @@ _OPTIONS: Final[Mapping[ResourceType, str]] = {
     ResourceType.DELEGATION_TOKEN: "--delegation-token",
     ResourceType.USER: "--user-principal",
 }
+_NAME_RESOURCES: Final = "Name resources, such as --topic TOPIC or --cluster."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class WantedResources:
         pattern_type = _parse(PatternType, self.pattern_type, "--resource-pattern-type")
         if pattern_type in _FILTERS_ONLY:
             raise _usage(
-                f"--resource-pattern-type {self.pattern_type} is for finding ACLs.",
+                f"--resource-pattern-type {self.pattern_type} can only find ACLs, not add them.",
                 "Write literal or prefixed.",
             )
         return [
@@ -133,7 +134,9 @@ def bindings_to_add(resources: WantedResources, entries: WantedEntries) -> list[
     patterns = resources.patterns()
     who = list(entries.who(any_host=ANY_HOST))
     if not who:
-        raise _usage("Who? Name a principal with --allow-principal or --deny-principal.")
+        raise _usage(
+            "No principal is given.", "Name one with --allow-principal or --deny-principal."
+        )
     _check_conveniences(resources, entries)
     rights = (
         _convenient_rights(patterns, entries)
@@ -151,7 +154,7 @@ def bindings_to_add(resources: WantedResources, entries: WantedEntries) -> list[
 def filters_to_remove(resources: WantedResources, entries: WantedEntries) -> list[AclFilter]:
     """What is not given matches everything, but some resource has to be named."""
     if not any(True for _ in resources.named()):
-        raise _usage("Which ACLs? Name resources, such as --topic TOPIC or --cluster.")
+        raise _usage("No resource is given.", _NAME_RESOURCES)
     _check_conveniences(resources, entries)
     wanted = resources.filters()
     rights: list[tuple[AclFilter, AclOperation]] = []
@@ -186,13 +189,13 @@ def filters_to_list(resources: WantedResources, principals: Sequence[str]) -> li
 
 def _check_conveniences(resources: WantedResources, entries: WantedEntries) -> None:
     if entries.is_idempotent and not entries.is_producer:
-        raise _usage("--idempotent is for --producer.")
+        raise _usage("--idempotent works only with --producer.")
     if not entries.is_convenient:
         return
     if entries.operations:
-        raise _usage("--producer and --consumer say the operations: leave --operation out.")
+        raise _usage("--producer and --consumer imply the operations: leave out --operation.")
     if entries.deny_principals:
-        raise _usage("--producer and --consumer are for --allow-principal.")
+        raise _usage("--producer and --consumer work only with --allow-principal.")
     if not resources.topics or (entries.is_consumer and not resources.groups):
         needed = "--topic and --group" if entries.is_consumer else "--topic"
         option = "--consumer" if entries.is_consumer else "--producer"
@@ -201,7 +204,10 @@ def _check_conveniences(resources: WantedResources, entries: WantedEntries) -> N
     for kind, _ in resources.named():
         if kind not in known:
             option = "--consumer" if entries.is_consumer else "--producer"
-            raise _usage(f"{option} gives no right on {_OPTIONS[kind]}: name that on its own.")
+            raise _usage(
+                f"{option} does not apply to {_OPTIONS[kind]}.",
+                f"Use {_OPTIONS[kind]} in a separate command, with --operation.",
+            )
 
 
 def _convenient_operations(entries: WantedEntries) -> list[tuple[ResourceType, AclOperation]]:
@@ -234,9 +240,9 @@ def _rights(
     patterns: Sequence[ResourcePattern], operations: Sequence[AclOperation]
 ) -> list[tuple[ResourcePattern, AclOperation]]:
     if not patterns:
-        raise _usage("On what? Name resources, such as --topic TOPIC or --cluster.")
+        raise _usage("No resource is given.", _NAME_RESOURCES)
     if not operations:
-        raise _usage("To do what? Name an --operation, or --producer or --consumer.")
+        raise _usage("No operation is given.", "Add --operation, --producer or --consumer.")
     for pattern, operation in product(patterns, operations):
         _check_suits(operation, pattern.resource_type)
     return list(product(patterns, operations))
@@ -262,7 +268,7 @@ def _parse(kind: type[E], text: str, option: str) -> E:
         if _plain(each.name) == plain:
             return each
     names = ", ".join(_text(each) for each in known)
-    raise _usage(f"{option} {text!r} is unknown.", f"There are {names}.")
+    raise _usage(f"{option} {text!r} is unknown.", f"Choose one of {names}.")
 
 
 def _plain(text: str) -> str:

@@ -58,7 +58,7 @@ def make_signed(terminal: Terminal, wanted: NewCertificate, hosts: Sequence[str]
 
     name = wanted.file_name or wanted.name
     if name == AUTHORITY or "/" in name:
-        raise _usage(f"{name!r} cannot be the name of the files.", "Choose one with --file-name.")
+        raise _usage(f"{name!r} cannot be a file name.", "Choose one with --file-name.")
     authority = read_authority(wanted.directory)
     require_absent(CertificateFiles.of(wanted.directory, name)[: 4 if wanted.pkcs12 else 3])
     password = _pkcs12_password(wanted)
@@ -120,7 +120,7 @@ def now() -> datetime:
 def _pkcs12_password(wanted: NewCertificate) -> str | None:
     if not wanted.pkcs12:
         if wanted.password_file is not None:
-            raise _usage("--password-file is the password of --pkcs12: add it.")
+            raise _usage("--password-file needs --pkcs12.")
         return None
     if wanted.password_file is not None:
         return read_password_file(wanted.password_file).value
@@ -141,7 +141,7 @@ def _report(terminal: Terminal, paths: Sequence[Path]) -> None:
 
 
 def _impossible(error: ValueError) -> CommandError:
-    return _usage(f"There cannot be such a certificate: {error}.")
+    return _usage(f"Cannot make this certificate: {error}.")
 
 
 def _usage(message: str, *hints: str) -> CommandError:

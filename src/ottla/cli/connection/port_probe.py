@@ -137,7 +137,7 @@ def protocol_of(said: bytes) -> str | None:
     if said.startswith(b"SSH-"):
         return "SSH"
     text = said.decode("ascii", errors="replace").strip()
-    return f"something that says {text!r}" if text.isprintable() and text else None
+    return f"a service that responds with {text!r}" if text.isprintable() and text else None
 
 
 def reason_text(error: OSError) -> str:

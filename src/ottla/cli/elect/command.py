@@ -11,8 +11,8 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
 _HELP = """Elect leaders of partitions: their preferred leaders, or any live replica.
 
-An unclean election makes a replica the leader that was not in sync; records that it does not have
-are lost. Only a partition without a leader needs one.
+An unclean election can make a replica leader that is not in sync; records that it does not have are
+lost. Only a partition without a leader needs one.
 
 \\b
     ottla elect --all

@@ -131,8 +131,9 @@ def _initial_controllers(text: str, node: NodeConfig) -> VoterSet:
 def _refuse_formatted(wanted: Formatting, formatted: list[str]) -> None:
     if formatted and not wanted.ignore_formatted:
         raise CommandError(
-            f"{', '.join(formatted)} is formatted already.",
-            "Use --ignore-formatted to skip it, or empty it, which deletes its data.",
+            f"Formatted already: {', '.join(formatted)}.",
+            "Skip such directories with --ignore-formatted, or empty them, which deletes their "
+            "data.",
         )
 
 
@@ -145,7 +146,7 @@ def _report(terminal: Terminal, cluster_id: str, node: NodeConfig, unformatted: 
             soft_wrap=True,
         )
     if not unformatted:
-        terminal.notice("Everything is formatted already.")
+        terminal.notice("All directories are formatted already.")
 
 
 def _usage(message: str, *hints: str) -> CommandError:

@@ -185,5 +185,5 @@ def _integer_field(
     if value is None or value == -1:
         return default
     if type(value) is not int or not 0 <= value <= highest:
-        raise ValueError(f"{name} is {json.dumps(value)}, which is not a whole number from 0 on")
+        raise ValueError(f"{name} is {json.dumps(value)}, which is not a non-negative integer")
     return value

@@ -62,7 +62,7 @@ class NewPassword:
         except ValueError as error:
             raise _usage(f"--iterations: {error}.") from None
         if not user or not user.isascii():
-            raise _usage("The name of a SCRAM user has ASCII characters only, and at least one.")
+            raise _usage("The name of a SCRAM user must be ASCII and not empty.")
         if password_file is not None:
             password = read_password_file(password_file)
         else:
@@ -182,7 +182,7 @@ def _unknown(result: Any) -> CommandError:
     if result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
         return CommandError(
             f"The user {result.user} has no SCRAM credentials.",
-            "`ottla users list` shows those that have.",
+            "`ottla users list` shows the users that have them.",
         )
     return refusal(f"describe the user {result.user}", result.error_code, result.error_message)
 

@@ -71,9 +71,9 @@ READ = ("read",)
 @pytest.mark.parametrize(
     ("resources", "entries", "complaint"),
     [
-        (TOPIC, WantedEntries(operations=READ), "Who?"),
-        (TOPIC, WantedEntries(BOB), "To do what?"),
-        (WantedResources(), WantedEntries(BOB, operations=READ), "On what?"),
+        (TOPIC, WantedEntries(operations=READ), "No principal is given"),
+        (TOPIC, WantedEntries(BOB), "No operation is given"),
+        (WantedResources(), WantedEntries(BOB, operations=READ), "No resource is given"),
         (TOPIC, WantedEntries(("bob",), operations=READ), "--allow-principal: 'bob'"),
         (TOPIC, WantedEntries(("User:",), operations=READ), "lacks a type or a name"),
         (TOPIC, WantedEntries(BOB, operations=("reed",)), "--operation 'reed' is unknown"),
@@ -87,18 +87,18 @@ READ = ("read",)
         (
             WantedResources(topics=("orders",), pattern_type="match"),
             WantedEntries(BOB, operations=READ),
-            "is for finding ACLs",
+            "can only find ACLs",
         ),
         (WantedResources(topics=("",)), WantedEntries(BOB, operations=READ), "empty name"),
         (WantedResources(user_principals=("bob",)), WantedEntries(BOB, operations=READ), "bob"),
-        (TOPIC, WantedEntries(BOB, operations=READ, is_producer=True), "leave --operation out"),
+        (TOPIC, WantedEntries(BOB, operations=READ, is_producer=True), "leave out --operation"),
         (TOPIC, WantedEntries(BOB, is_consumer=True), "needs --topic and --group"),
-        (TOPIC, WantedEntries(BOB, is_idempotent=True), "--idempotent is for --producer"),
-        (TOPIC, WantedEntries((), BOB, is_producer=True), "are for --allow-principal"),
+        (TOPIC, WantedEntries(BOB, is_idempotent=True), "--idempotent works only with --producer"),
+        (TOPIC, WantedEntries((), BOB, is_producer=True), "only with --allow-principal"),
         (
             WantedResources(topics=("orders",), groups=("g",)),
             WantedEntries(BOB, is_producer=True),
-            "no right on --group",
+            "does not apply to --group",
         ),
     ],
 )
@@ -126,7 +126,7 @@ def test_removal_matches_everything_that_is_not_given() -> None:
             Permission.ALLOW,
         )
     ]
-    with pytest.raises(CommandError, match="Which ACLs"):
+    with pytest.raises(CommandError, match="No resource"):
         filters_to_remove(WantedResources(), WantedEntries(BOB))
 
 

@@ -98,7 +98,7 @@ def test_reasons_are_words() -> None:
         (b"HTTP/1.0 200 OK\r\n", "HTTP"),
         (b"\x15\x03\x01\x00\x02\x02\x46", "TLS"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "SSH"),
-        (b"-ERR unknown command\r\n", "something that says '-ERR unknown command'"),
+        (b"-ERR unknown command\r\n", "a service that responds with '-ERR unknown command'"),
         (b"\x00\x00\x00\x05hello", None),
         (b"", None),
     ],

@@ -123,7 +123,7 @@ def test_files_that_are_no_password_are_refused(
     [
         (("bob", "--iterations", "100"), "from 4096 to 16384"),
         (("bob", "-m", "PLAIN"), "must be one of SCRAM-SHA-256, SCRAM-SHA-512"),
-        (("bøb",), "ASCII characters only"),
+        (("bøb",), "must be ASCII"),
         (("bob",), "--password-file"),
         (("bob", "--password-file", "/none"), "/none does not exist"),
     ],
