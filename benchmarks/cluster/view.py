@@ -52,7 +52,7 @@ def wait_brokers(
 
     def knows_all(address: str) -> bool:
         if not is_alive():
-            raise WireError("a node ended by itself")
+            raise WireError("the process of a node exited")
         return len(_metadata(address, MetadataRequest(topics=[])).brokers) == count
 
     for address in addresses:
@@ -99,7 +99,7 @@ def wait_until(check: Callable[[], bool], *, what: str, timeout_s: float = _TIME
         except OSError:
             pass
         time.sleep(max(_PAUSE_S, time.perf_counter() - sent_s))
-    raise WireError(f"not within {timeout_s:g} s: {what}")
+    raise WireError(f"timed out after {timeout_s:g} s waiting for {what}")
 
 
 def _metadata(address: str, request: MetadataRequest) -> MetadataResponse:

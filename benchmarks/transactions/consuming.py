@@ -125,5 +125,5 @@ def _messages_per_second(consumed: Consumed) -> float:
 def _output(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_TIMEOUT_S)
     if done.returncode:
-        raise RuntimeError(f"the light consumer ended with {done.returncode}: {done.stderr}")
+        raise RuntimeError(f"the consumer exited with code {done.returncode}: {done.stderr}")
     return done.stdout

@@ -210,7 +210,7 @@ def loading_client(note: Callable[[str], None]) -> tuple[ProgramClient, bool]:
     try:
         return c_client(), True
     except ClientMissingError as error:
-        note(f"Loads come from Python, which limits, so that no bound applies: {error}")
+        note(f"A client in Python makes the load and limits it; bounds are not checked: {error}")
         return python_client(), False
 
 
@@ -221,7 +221,7 @@ def _library() -> Path:
     beside = Path(found.origin).parents[1] / "confluent_kafka.libs"
     for library in sorted(beside.glob("librdkafka-*.so*")):
         return library
-    raise ClientMissingError(f"this confluent-kafka brings no librdkafka of its own in {beside}")
+    raise ClientMissingError(f"confluent-kafka has no librdkafka in {beside}; install its wheel")
 
 
 def _pairs(settings: Mapping[str, str]) -> list[str]:
