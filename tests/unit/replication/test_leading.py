@@ -293,7 +293,7 @@ def test_a_leader_that_has_appended_nothing_knows_its_own_epoch() -> None:
     assert refusal(refused) is ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_what_a_diverging_follower_says_of_its_log_counts_for_nothing() -> None:
+def test_offsets_of_a_diverging_follower_are_ignored() -> None:
     leader = Leader(replicas=(1, 2), isr=(1, 2))
     leader.append(3, acks=1)
     leader.become(replicas=(1, 2), isr=(1, 2), leader_epoch=1, partition_epoch=1)

@@ -65,7 +65,7 @@ def test_only_docstrings_of_commands_are_help() -> None:
         'Handler: TypeAlias = "Callable[[str], None]"',
     ],
 )
-def test_strings_that_nobody_reads_are_left_out(code: str) -> None:
+def test_strings_that_are_not_shown_are_left_out(code: str) -> None:
     assert texts_of(MODULE, code) == []
 
 

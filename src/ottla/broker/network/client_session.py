@@ -142,7 +142,7 @@ class ClientSession:
         assert self.limits is not None
         assert self.sasl is not None
         assert self.sasl.failure is not None
-        # Not its reason, which tells more than the client may know.
+        # Not its reason, which reveals more than the client may know.
         failure = self.sasl.failure.message
         _log.info("the client at %s did not authenticate on %s: %s", *self._place(), failure)
         self.report_failure(failure)

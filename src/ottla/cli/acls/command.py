@@ -61,11 +61,11 @@ def add(
     ottla acls add --allow-principal User:shop --producer --topic orders
     """
     with client_command() as terminal:
+        from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
         from ottla.cli.acls.run import add
-        from ottla.cli.acls.wanted import WantedEntries, WantedResources
         from ottla.cli.connection.cluster_admin import with_admin
 
-        resources = WantedResources(
+        resources = ResourceOptions(
             topics or (),
             groups or (),
             cluster,
@@ -74,7 +74,7 @@ def add(
             user_principals or (),
             pattern,
         )
-        entries = WantedEntries(
+        entries = EntryOptions(
             allow_principals or (),
             deny_principals or (),
             allow_hosts or (),
@@ -110,11 +110,11 @@ def list_(
     [bold]Example[/]  ottla acls list --topic orders --resource-pattern-type match
     """
     with client_command() as terminal:
+        from ottla.cli.acls.parsed_options import ResourceOptions
         from ottla.cli.acls.run import list_
-        from ottla.cli.acls.wanted import WantedResources
         from ottla.cli.connection.cluster_admin import with_admin
 
-        resources = WantedResources(
+        resources = ResourceOptions(
             topics or (),
             groups or (),
             cluster,
@@ -156,11 +156,11 @@ def remove(
     [bold]Example[/]  ottla acls remove --allow-principal User:billing --topic orders
     """
     with client_command() as terminal:
+        from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
         from ottla.cli.acls.run import remove
-        from ottla.cli.acls.wanted import WantedEntries, WantedResources
         from ottla.cli.connection.cluster_admin import with_admin
 
-        resources = WantedResources(
+        resources = ResourceOptions(
             topics or (),
             groups or (),
             cluster,
@@ -169,7 +169,7 @@ def remove(
             user_principals or (),
             pattern,
         )
-        entries = WantedEntries(
+        entries = EntryOptions(
             allow_principals or (),
             deny_principals or (),
             allow_hosts or (),

@@ -99,10 +99,10 @@ def server(
     with client_command() as terminal:
         from ottla.cli.certs.run import NewCertificate, make_signed
 
-        wanted = NewCertificate(
+        new = NewCertificate(
             name or hosts[0], directory, days, rsa, pkcs12, password_file, file_name
         )
-        make_signed(terminal, wanted, hosts)
+        make_signed(terminal, new, hosts)
 
 
 @app.command()
@@ -122,8 +122,8 @@ def client(
     with client_command() as terminal:
         from ottla.cli.certs.run import NewCertificate, make_signed
 
-        wanted = NewCertificate(name, directory, days, rsa, pkcs12, password_file, file_name)
-        make_signed(terminal, wanted, None)
+        new = NewCertificate(name, directory, days, rsa, pkcs12, password_file, file_name)
+        make_signed(terminal, new, None)
 
 
 @app.command()

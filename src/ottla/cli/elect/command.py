@@ -54,10 +54,12 @@ def elect(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.elect.run import RequestedElection, elect_leaders
 
-        wanted = RequestedElection.of(topics or (), partitions or (), every=every)
+        election = RequestedElection.of(topics or (), partitions or (), every=every)
         code = with_admin(
             options,
-            lambda admin: elect_leaders(admin, terminal, wanted, unclean=unclean, as_json=as_json),
+            lambda admin: elect_leaders(
+                admin, terminal, election, unclean=unclean, as_json=as_json
+            ),
         )
         raise typer.Exit(code)
 

@@ -65,9 +65,9 @@ class RecordReader(NamedTuple):
     def _of_key_and_value(self, line: bytes) -> NewRecord:
         key, separator, value = line.partition(self.separator)
         if not separator:
-            wanted = self.separator.decode(errors="replace")
+            expected = self.separator.decode(errors="replace")
             raise ValueError(
-                f"the line has no {wanted!r} between a key and a value; set the separator "
+                f"the line has no {expected!r} between a key and a value; set the separator "
                 "with --separator"
             )
         return NewRecord(value, key, *self.template[2:])

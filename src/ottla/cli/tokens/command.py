@@ -73,10 +73,10 @@ def create(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.tokens.run import NewToken, create_token
 
-        wanted = NewToken.of(owner, renewers or (), max_lifetime, out)
+        new = NewToken.of(owner, renewers or (), max_lifetime, out)
         with_admin(
             options,
-            lambda admin: create_token(admin, terminal, wanted, options, as_json=as_json),
+            lambda admin: create_token(admin, terminal, new, options, as_json=as_json),
         )
 
 

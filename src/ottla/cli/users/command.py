@@ -83,8 +83,8 @@ def set_password(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.users.run import NewPassword, set_password
 
-        wanted = NewPassword.of(user, mechanisms, iterations, password_file)
-        with_admin(options, lambda admin: set_password(admin, terminal, wanted, as_json=as_json))
+        new = NewPassword.of(user, mechanisms, iterations, password_file)
+        with_admin(options, lambda admin: set_password(admin, terminal, new, as_json=as_json))
 
 
 @app.command()
@@ -105,9 +105,9 @@ def delete(
         from ottla.cli.display.confirmation import confirm
         from ottla.cli.users.run import delete_user, parse_mechanisms
 
-        wanted = parse_mechanisms(mechanisms or ())
+        chosen = parse_mechanisms(mechanisms or ())
         if not yes:
             confirm(f"Delete the credentials of {user}?")
         with_admin(
-            options, lambda admin: delete_user(admin, terminal, user, wanted, as_json=as_json)
+            options, lambda admin: delete_user(admin, terminal, user, chosen, as_json=as_json)
         )

@@ -112,31 +112,31 @@ async def list_users(
 async def set_password(
     admin: ClusterAdmin,
     terminal: Terminal,
-    wanted: NewPassword,
+    new: NewPassword,
     *,
     as_json: bool,
     dice: Dice | None = None,
 ) -> None:
     """One request for each mechanism: a request may name a user once only."""
     dice = dice or SystemDice()
-    for mechanism in wanted.mechanisms:
+    for mechanism in new.mechanisms:
         salt = random_text(dice.below).encode()
         salted = salt_password(
-            mechanism.hash_name, wanted.password, salt=salt, iterations=wanted.iterations
+            mechanism.hash_name, new.password, salt=salt, iterations=new.iterations
         )
         upsertion = ScramCredentialUpsertion(
-            name=wanted.user,
+            name=new.user,
             mechanism=mechanism,
-            iterations=wanted.iterations,
+            iterations=new.iterations,
             salt=salt,
             salted_password=salted,
         )
         await _alter(
             admin,
             AlterUserScramCredentialsRequest(upsertions=[upsertion]),
-            f"set the password of {wanted.user}",
+            f"set the password of {new.user}",
         )
-        _report(terminal, wanted.user, mechanism, "set", as_json=as_json)
+        _report(terminal, new.user, mechanism, "set", as_json=as_json)
 
 
 async def delete_user(

@@ -1,6 +1,6 @@
 """Verifies signed JSON Web Tokens (RFC 7519) against a set of public keys (JWKS, RFC 7517).
 
-The keys are data: whoever owns the verifier reads them from a file or a URL and replaces them. A
+The keys are data: the owner of the verifier reads them from a file or a URL and replaces them. A
 token chooses among these keys by its `kid`; keys and addresses inside the token are ignored.
 
 Only signatures with public keys are accepted. Unsecured tokens (`none`) are always refused, and so

@@ -63,7 +63,7 @@ class ScramUsers(NamedTuple):
     credential_of: Callable[[str], ScramCredential | None]
     token_of: Callable[[str], TokenCredential | None]
     # From which the salts of unknown users are derived; the same on every node and after a restart,
-    # or a changed salt tells that the user does not exist.
+    # or a changed salt reveals that the user does not exist.
     secret: bytes
     # What the salts of unknown users come with: the usual number of iterations.
     unknown_user_iterations: int = ITERATIONS_MIN

@@ -54,10 +54,10 @@ class Credentials:
             results = [AlterUserScramCredentialsResult(user=name) for name in names]
             return AlterUserScramCredentialsResponse(results=results)
         assert isinstance(request, DescribeUserScramCredentialsRequest)
-        asked = {user for user, _ in self.stored}
+        users = {user for user, _ in self.stored}
         if request.users is not None:
-            asked = {each.name for each in request.users}
-        return DescribeUserScramCredentialsResponse(results=[self._result(user) for user in asked])
+            users = {each.name for each in request.users}
+        return DescribeUserScramCredentialsResponse(results=[self._result(user) for user in users])
 
     def _result(self, user: str) -> DescribeUserScramCredentialsResult:
         infos = [

@@ -41,7 +41,7 @@ def test_late_end_never_touches_a_later_transaction(
     shard.add(second, PAYMENTS)
     assert shard.end(first, commits=commits_late).error is FENCED
     assert shard.is_in(TransactionState.ONGOING)
-    assert not shard.markers.wanted
+    assert not shard.markers.requested
 
 
 def test_late_end_never_touches_a_later_transaction_that_is_decided(
@@ -113,7 +113,7 @@ def test_markers_that_are_reported_late_complete_no_later_transaction(
     producer = shard.new_producer()
     shard.add(producer)
     shard.end(producer, commits=True)
-    (first_markers,) = shard.markers.wanted
+    (first_markers,) = shard.markers.requested
     shard.markers_written()
     second = ClaimedProducer(ID, producer.producer_id, 1)
     shard.add(second, PAYMENTS)
@@ -132,7 +132,7 @@ def test_new_producer_aborts_the_transaction_of_the_old_one(shard: TransactionSh
     zombie = shard.new_producer()
     shard.add(zombie)
     assert shard.init().error is ErrorCode.CONCURRENT_TRANSACTIONS
-    assert [each.is_commit for each in shard.markers.wanted] == [False]
+    assert [each.is_commit for each in shard.markers.requested] == [False]
     assert shard.init().error is ErrorCode.CONCURRENT_TRANSACTIONS
     shard.markers_written()
     producer = shard.new_producer()

@@ -46,7 +46,7 @@ _NAME_RESOURCES: Final = "Name resources, such as --topic TOPIC or --cluster."
 
 
 @dataclass(frozen=True, slots=True)
-class WantedResources:
+class ResourceOptions:
     topics: Sequence[str] = ()
     groups: Sequence[str] = ()
     cluster: bool = False
@@ -98,7 +98,7 @@ class WantedResources:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedEntries:
+class EntryOptions:
     allow_principals: Sequence[str] = ()
     deny_principals: Sequence[str] = ()
     allow_hosts: Sequence[str] = ()
@@ -129,7 +129,7 @@ class WantedEntries:
                 yield permission, principal, host
 
 
-def bindings_to_add(resources: WantedResources, entries: WantedEntries) -> list[AclBinding]:
+def bindings_to_add(resources: ResourceOptions, entries: EntryOptions) -> list[AclBinding]:
     """Raises CommandError for options that contradict each other."""
     patterns = resources.patterns()
     who = list(entries.who(any_host=ANY_HOST))
@@ -151,22 +151,22 @@ def bindings_to_add(resources: WantedResources, entries: WantedEntries) -> list[
     return list(dict.fromkeys(found))
 
 
-def filters_to_remove(resources: WantedResources, entries: WantedEntries) -> list[AclFilter]:
+def filters_to_remove(resources: ResourceOptions, entries: EntryOptions) -> list[AclFilter]:
     """What is not given matches everything, but some resource has to be named."""
     if not any(True for _ in resources.named()):
         raise _usage("No resource is given.", _NAME_RESOURCES)
     _check_conveniences(resources, entries)
-    wanted = resources.filters()
+    filters = resources.filters()
     rights: list[tuple[AclFilter, AclOperation]] = []
     if entries.is_convenient:
         for kind, operation in _convenient_operations(entries):
-            rights += [(each, operation) for each in wanted if each.resource_type is kind]
+            rights += [(each, operation) for each in filters if each.resource_type is kind]
         if entries.is_idempotent:
             cluster = AclFilter(ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)
             rights.append((cluster, AclOperation.IDEMPOTENT_WRITE))
     else:
         operations = entries.parsed_operations() or [AclOperation.ANY]
-        rights += product(wanted, operations)
+        rights += product(filters, operations)
     who = list(entries.who(any_host=None))
     if not who:
         return [each._replace(operation=operation) for each, operation in rights]
@@ -177,7 +177,7 @@ def filters_to_remove(resources: WantedResources, entries: WantedEntries) -> lis
     ]
 
 
-def filters_to_list(resources: WantedResources, principals: Sequence[str]) -> list[AclFilter]:
+def filters_to_list(resources: ResourceOptions, principals: Sequence[str]) -> list[AclFilter]:
     for principal in principals:
         _check_principal(principal, "--principal")
     return [
@@ -187,7 +187,7 @@ def filters_to_list(resources: WantedResources, principals: Sequence[str]) -> li
     ]
 
 
-def _check_conveniences(resources: WantedResources, entries: WantedEntries) -> None:
+def _check_conveniences(resources: ResourceOptions, entries: EntryOptions) -> None:
     if entries.is_idempotent and not entries.is_producer:
         raise _usage("--idempotent works only with --producer.")
     if not entries.is_convenient:
@@ -210,7 +210,7 @@ def _check_conveniences(resources: WantedResources, entries: WantedEntries) -> N
             )
 
 
-def _convenient_operations(entries: WantedEntries) -> list[tuple[ResourceType, AclOperation]]:
+def _convenient_operations(entries: EntryOptions) -> list[tuple[ResourceType, AclOperation]]:
     """Without the one on the cluster."""
     rights = [
         *(_PRODUCER.items() if entries.is_producer else ()),
@@ -221,7 +221,7 @@ def _convenient_operations(entries: WantedEntries) -> list[tuple[ResourceType, A
 
 
 def _convenient_rights(
-    patterns: Iterable[ResourcePattern], entries: WantedEntries
+    patterns: Iterable[ResourcePattern], entries: EntryOptions
 ) -> list[tuple[ResourcePattern, AclOperation]]:
     operations = _convenient_operations(entries)
     rights = [
