@@ -21,10 +21,10 @@ from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
+from tests.support.nodes.process_end import end_process
 
 HOST = "127.0.0.1"
 READY_SECONDS_MAX = 60.0
-STOP_SECONDS_MAX = 60.0
 WAIT_SECONDS_MAX = 60.0
 # Below the ports that the system gives to clients: one of those could take a killed node's.
 _PORTS = (15_000, 32_000)
@@ -124,17 +124,7 @@ class NodeOfCluster:
         """Sends a signal and returns the exit code."""
         assert self._process is not None, f"node {self.id} is not running"
         process, self._process, self._is_paused = self._process, None, False
-        process.send_signal(number)
-        try:
-            code = process.wait(STOP_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            assert process.stdout is not None
-            process.stdout.close()
-        return code
+        return end_process(process, number)
 
 
 class ClusterProcesses:

@@ -27,11 +27,15 @@ from ottla.raft import (
     VoterEndpoint,
     VoterSet,
 )
+from ottla.wire.messages.api_versions import ApiVersionsResponse, SupportedFeatureKey
 from ottla.wire.schema import Message
 from ottla.wire.stored.quorum import KRaftVersionRecord
 from tests.support.raft.raft_log import Entry, ReplicaDisk, StoredSnapshot, decode
 
 CLUSTER_ID = "raft-test"
+API_VERSIONS = ApiVersionsResponse(
+    supported_features=[SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)]
+)
 
 
 class Packet(NamedTuple):

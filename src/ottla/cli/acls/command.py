@@ -66,20 +66,14 @@ def add(
         from ottla.cli.connection.cluster_admin import with_admin
 
         resources = ResourceOptions(
-            topics or (),
-            groups or (),
-            cluster,
-            transactional_ids or (),
-            delegation_tokens or (),
-            user_principals or (),
-            pattern,
+            topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
         entries = EntryOptions(
-            allow_principals or (),
-            deny_principals or (),
-            allow_hosts or (),
-            deny_hosts or (),
-            operations or (),
+            allow_principals,
+            deny_principals,
+            allow_hosts,
+            deny_hosts,
+            operations,
             producer,
             consumer,
             idempotent,
@@ -115,13 +109,7 @@ def list_(
         from ottla.cli.connection.cluster_admin import with_admin
 
         resources = ResourceOptions(
-            topics or (),
-            groups or (),
-            cluster,
-            transactional_ids or (),
-            delegation_tokens or (),
-            user_principals or (),
-            pattern,
+            topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
         with_admin(
             options,
@@ -161,20 +149,14 @@ def remove(
         from ottla.cli.connection.cluster_admin import with_admin
 
         resources = ResourceOptions(
-            topics or (),
-            groups or (),
-            cluster,
-            transactional_ids or (),
-            delegation_tokens or (),
-            user_principals or (),
-            pattern,
+            topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
         entries = EntryOptions(
-            allow_principals or (),
-            deny_principals or (),
-            allow_hosts or (),
-            deny_hosts or (),
-            operations or (),
+            allow_principals,
+            deny_principals,
+            allow_hosts,
+            deny_hosts,
+            operations,
             producer,
             consumer,
             idempotent,

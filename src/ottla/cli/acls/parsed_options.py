@@ -47,17 +47,19 @@ _NAME_RESOURCES: Final = "Name resources, such as --topic TOPIC or --cluster."
 
 @dataclass(frozen=True, slots=True)
 class ResourceOptions:
-    topics: Sequence[str] = ()
-    groups: Sequence[str] = ()
+    """The options as they are given: None stands for an option that is not."""
+
+    topics: Sequence[str] | None = None
+    groups: Sequence[str] | None = None
     cluster: bool = False
-    transactional_ids: Sequence[str] = ()
-    delegation_tokens: Sequence[str] = ()
-    user_principals: Sequence[str] = ()
+    transactional_ids: Sequence[str] | None = None
+    delegation_tokens: Sequence[str] | None = None
+    user_principals: Sequence[str] | None = None
     pattern_type: str = "literal"
 
     def named(self) -> Iterator[tuple[ResourceType, str]]:
         """Raises CommandError for an empty name."""
-        of_types: tuple[tuple[ResourceType, Sequence[str]], ...] = (
+        of_types: tuple[tuple[ResourceType, Sequence[str] | None], ...] = (
             (ResourceType.TOPIC, self.topics),
             (ResourceType.GROUP, self.groups),
             (ResourceType.CLUSTER, (CLUSTER_NAME,) if self.cluster else ()),
@@ -66,7 +68,7 @@ class ResourceOptions:
             (ResourceType.USER, self.user_principals),
         )
         for resource_type, names in of_types:
-            for name in dict.fromkeys(names):
+            for name in dict.fromkeys(names or ()):
                 if not name:
                     raise _usage(f"{_OPTIONS[resource_type]} has an empty name.")
                 if resource_type is ResourceType.USER:
@@ -99,11 +101,13 @@ class ResourceOptions:
 
 @dataclass(frozen=True, slots=True)
 class EntryOptions:
-    allow_principals: Sequence[str] = ()
-    deny_principals: Sequence[str] = ()
-    allow_hosts: Sequence[str] = ()
-    deny_hosts: Sequence[str] = ()
-    operations: Sequence[str] = ()
+    """The options as they are given: None stands for an option that is not."""
+
+    allow_principals: Sequence[str] | None = None
+    deny_principals: Sequence[str] | None = None
+    allow_hosts: Sequence[str] | None = None
+    deny_hosts: Sequence[str] | None = None
+    operations: Sequence[str] | None = None
     is_producer: bool = False
     is_consumer: bool = False
     is_idempotent: bool = False
@@ -113,7 +117,7 @@ class EntryOptions:
         return self.is_producer or self.is_consumer
 
     def parsed_operations(self) -> list[AclOperation]:
-        return [_parse(AclOperation, text, "--operation") for text in self.operations]
+        return [_parse(AclOperation, text, "--operation") for text in self.operations or ()]
 
     def who(self, *, any_host: str | None) -> Iterator[tuple[Permission, str, str | None]]:
         """Permission, principal and host of each entry. `any_host` stands for hosts not given."""
@@ -123,9 +127,9 @@ class EntryOptions:
         ):
             if hosts and not principals:
                 raise _usage(f"--{word}-host needs --{word}-principal.")
-            for principal in principals:
+            for principal in principals or ():
                 _check_principal(principal, f"--{word}-principal")
-            for principal, host in product(principals, hosts or (any_host,)):
+            for principal, host in product(principals or (), hosts or (any_host,)):
                 yield permission, principal, host
 
 
