@@ -16,7 +16,7 @@ STOP_TIMEOUT_S = 60.0
 class NodeProcess:
     """Not running until `start`; after it was stopped or killed it can be started again.
 
-    Its data and the log of what it printed stay; whoever made their directory removes it.
+    Its data and the log of what it printed stay; the owner of their directory removes it.
     """
 
     def __init__(self, node_id: int, *, address: str, command: Sequence[str], log: Path) -> None:

@@ -48,7 +48,7 @@ def active_controller(address: str) -> int:
 def wait_brokers(
     addresses: Sequence[str], *, count: int, is_alive: Callable[[], bool], timeout_s: float
 ) -> None:
-    """Returns as soon as each node has told of so many brokers."""
+    """Returns as soon as each node's metadata has so many brokers."""
 
     def knows_all(address: str) -> bool:
         if not is_alive():
@@ -72,7 +72,7 @@ def wait_partitions(
     what: str,
     timeout_s: float = _TIMEOUT_S,
 ) -> None:
-    """Returns as soon as each node has told of so many partitions for which the condition holds."""
+    """Returns as soon as the condition holds for so many partitions in each node's metadata."""
 
     def holds(address: str) -> bool:
         partitions = partitions_of(address, names)

@@ -1,4 +1,4 @@
-"""Offsets committed and asked for, many at once, by nobody in particular."""
+"""Offsets committed and fetched, many at once, without members."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ PAYMENTS = TopicPartition("payments", 3)
 
 
 class Markers:
-    """Markers that somebody wants written."""
+    """Records which markers are requested."""
 
     def __init__(self) -> None:
         self.requested: list[TransactionMarkers] = []

@@ -245,7 +245,7 @@ class ClusterProcesses:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on, and that no client is given either."""
+    """Ports on which no process listens, and that no client gets as its own port."""
     dice, found = SystemDice(), list[int]()
     while len(found) < count:
         port = dice.between(low=_PORTS[0], high=_PORTS[1])

@@ -151,4 +151,4 @@ class NodeProcess:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith(f"{name}:"):
                 return int(line.split()[1]) * 1024
-        raise AssertionError(f"the kernel tells no {name}")
+        raise AssertionError(f"the kernel does not report {name}")

@@ -134,7 +134,7 @@ class Replica:
         self.carry_out()
 
     def request(self, request: Message, now_ms: int) -> int:
-        """A request of somebody who is no replica; its response comes to `answers`."""
+        """A request of a client that is not a replica; its response comes to `answers`."""
         self.now_ms = now_ms
         number = self.raft.receive(request, now_ms=now_ms)
         self.carry_out()

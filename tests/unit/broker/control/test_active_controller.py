@@ -450,7 +450,7 @@ def test_request_goes_at_once_to_a_controller_that_becomes_active_here() -> None
         assert forwarding.controller.is_here
         assert not service.controller.is_active
         assert not answer.done()
-        # Nobody waits for time to pass.
+        # No request waits for time to pass.
         while not answer.done():
             await background.release()
         assert clock.monotonic() == 0.0

@@ -227,7 +227,7 @@ def test_challenge_has_the_same_form_for_an_unknown_user(node: OneNode, name: st
         assert iterations == "i=4096"
         challenges.add(salt)
         client.end()
-    # The salt of a user does not change, and neither does that of nobody.
+    # The salt of a user does not change, and neither does that of an unknown user.
     assert len(challenges) == 1
 
 

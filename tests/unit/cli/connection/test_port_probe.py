@@ -17,7 +17,7 @@ THERE = Address("there", 9092)
 
 
 class FakeConnection:
-    """Says its words to whoever writes to it."""
+    """Responds with its words to the first bytes that it receives."""
 
     def __init__(self, handler: ConnectionHandler, words: bytes | None) -> None:
         self.is_aborted = False
@@ -62,7 +62,7 @@ class FakeConnection:
 
 
 class FakeNetwork:
-    """Connects to the hosts that have words, be they none; the others fail as they are told."""
+    """Connects to the hosts that have words; the others fail with the given errors."""
 
     def __init__(self, hosts: dict[str, bytes | OSError | None]) -> None:
         self._hosts = hosts

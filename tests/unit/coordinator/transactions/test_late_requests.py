@@ -22,7 +22,7 @@ from tests.support.coordinator.transaction_shard import (
 )
 
 FENCED = ErrorCode.PRODUCER_FENCED
-# Whoever asks while markers are written is to ask again, and hears more then.
+# A client that describes a transaction while its markers are written has to retry.
 BUSY = ErrorCode.CONCURRENT_TRANSACTIONS
 
 
@@ -80,7 +80,7 @@ def test_committed_transaction_cannot_be_aborted_by_a_second_request(
 
 
 def test_late_partitions_never_open_a_transaction(shard: TransactionShard) -> None:
-    """The hanging transaction: a request of the last transaction opens another that nobody ends."""
+    """The hanging transaction: a request of the last transaction opens another that never ends."""
     first = shard.new_producer()
     shard.transact(first)
     assert shard.add(first, PAYMENTS).error is FENCED
