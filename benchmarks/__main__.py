@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
         else:
             console.print(_table(suite, figures, before))
     if broken:
-        console.print(f"[bold red]{broken} bounds do not hold[/]")
+        console.print(f"[bold red]bounds that do not hold: {broken}[/]")
     return 1 if broken else 0
 
 
@@ -76,7 +76,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures Ottla.")
     parser.add_argument("suites", nargs="*", metavar="suite", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each figure")
-    parser.add_argument("--quick", action="store_true", help="less of what measures servers")
+    parser.add_argument("--quick", action="store_true", help="measure servers for a shorter time")
     options = parser.parse_args(arguments)
     unknown = set(options.suites) - set(SUITES)
     if unknown:

@@ -52,7 +52,7 @@ def classes(messages: list[MessageDeclaration]) -> list[str]:
 
 
 def with_distinct_names(messages: list[MessageDeclaration]) -> list[MessageDeclaration]:
-    """Structs of one name that differ are told apart by the message that they belong to."""
+    """Structs of one name that differ are distinguished by the message that they belong to."""
     by_name: dict[str, set[str]] = {}
     for message in messages:
         for struct in message.structs:

@@ -1,4 +1,4 @@
-"""Fixtures that tests in several folders share, and what a run tells at its end."""
+"""Fixtures that tests in several folders share, and the summary at the end of a run."""
 
 import gc
 import os

@@ -12,7 +12,7 @@ from benchmarks.versus.scale import Scale
 class Amount:
     # Of starts, of the load and of idling: as much as of one server.
     scale: Scale
-    # Rounds of each fault on each side, of which the median and the worst are told.
+    # Rounds of each fault on each side, of which the median and the worst are reported.
     faults: int
     # Of a node that is paused: most of a round is the client's patience, a minute of it.
     pauses: int

@@ -123,8 +123,8 @@ class Cluster(ABC):
                 timeout_s=START_TIMEOUT_S,
             )
         except WireError as error:
-            said = "\n".join(node.said() for node in self.nodes)
-            raise WireError(f"{self.name} did not start: {error}\n{said}") from error
+            log = "\n".join(node.last_log() for node in self.nodes)
+            raise WireError(f"{self.name} did not start: {error}\n{log}") from error
 
     def stop(self) -> None:
         for node in self.nodes:

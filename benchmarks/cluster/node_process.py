@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.versus.process_usage import cpu_seconds, resident_bytes
-from benchmarks.versus.servers import SAID_CHARS, raise_open_files
+from benchmarks.versus.servers import LOG_CHARS, raise_open_files
 
 STOP_TIMEOUT_S = 60.0
 
@@ -16,7 +16,7 @@ STOP_TIMEOUT_S = 60.0
 class NodeProcess:
     """Not running until `start`; after it was stopped or killed it can be started again.
 
-    Its data and the log of what it printed stay; whoever made their directory removes it.
+    Its data and the log of what it printed stay; the owner of their directory removes it.
     """
 
     def __init__(self, node_id: int, *, address: str, command: Sequence[str], log: Path) -> None:
@@ -39,9 +39,9 @@ class NodeProcess:
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def said(self) -> str:
+    def last_log(self) -> str:
         """The end of what it printed."""
-        return self._log.read_text(errors="replace")[-SAID_CHARS:] if self._log.exists() else ""
+        return self._log.read_text(errors="replace")[-LOG_CHARS:] if self._log.exists() else ""
 
     def request_stop(self) -> None:
         self._running.terminate()

@@ -13,7 +13,7 @@ from benchmarks.versus.comparison import Report, available, started, unbound
 
 
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
-    """Measures figure by figure; `note` is told what this machine lacks."""
+    """Measures figure by figure; `note` is called with what this machine lacks."""
     amount = QUICK if quick else FULL
     kinds: list[type[Cluster]] = available(OttlaCluster, KafkaCluster, note)
     yield from starts.figures(kinds, amount, report)

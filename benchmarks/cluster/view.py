@@ -48,11 +48,11 @@ def active_controller(address: str) -> int:
 def wait_brokers(
     addresses: Sequence[str], *, count: int, is_alive: Callable[[], bool], timeout_s: float
 ) -> None:
-    """Returns as soon as each node has told of so many brokers."""
+    """Returns as soon as each node's metadata has so many brokers."""
 
     def knows_all(address: str) -> bool:
         if not is_alive():
-            raise WireError("a node ended by itself")
+            raise WireError("the process of a node exited")
         return len(_metadata(address, MetadataRequest(topics=[])).brokers) == count
 
     for address in addresses:
@@ -72,7 +72,7 @@ def wait_partitions(
     what: str,
     timeout_s: float = _TIMEOUT_S,
 ) -> None:
-    """Returns as soon as each node has told of so many partitions for which the condition holds."""
+    """Returns as soon as the condition holds for so many partitions in each node's metadata."""
 
     def holds(address: str) -> bool:
         partitions = partitions_of(address, names)
@@ -99,7 +99,7 @@ def wait_until(check: Callable[[], bool], *, what: str, timeout_s: float = _TIME
         except OSError:
             pass
         time.sleep(max(_PAUSE_S, time.perf_counter() - sent_s))
-    raise WireError(f"not within {timeout_s:g} s: {what}")
+    raise WireError(f"timed out after {timeout_s:g} s waiting for {what}")
 
 
 def _metadata(address: str, request: MetadataRequest) -> MetadataResponse:

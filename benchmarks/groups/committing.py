@@ -1,4 +1,4 @@
-"""Offsets committed and asked for, many at once, by nobody in particular."""
+"""Offsets committed and fetched, many at once, without members."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def wait_committed(address: str, count: int) -> None:
                 each.committed_offset for topic in fetched.topics for each in topic.partitions
             ]
             if offsets != [count // KEYS] * PARTITIONS:
-                raise WireError(f"{_group(number)} was told {offsets}")
+                raise WireError(f"{_group(number)} has other offsets than it committed: {offsets}")
     finally:
         channel.close()
 

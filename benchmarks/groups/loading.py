@@ -1,5 +1,5 @@
 """A coordinator that starts over ten thousand offsets, each committed many times: how long after
-its first answer it has told the last of them.
+its first answer it has returned the last of them.
 
 All of them are in one partition of `__consumer_offsets`. Once its segments are so small that it is
 compacted before, and once it is one segment, to which everything was only added.

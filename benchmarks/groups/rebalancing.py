@@ -98,4 +98,6 @@ def _wait_spread(members: Sequence[Consumer], started: float) -> float:
         counts = [len(member.assignment()) for member in members]
         if sum(counts) == PARTITIONS and max(counts) - min(counts) <= 1:
             return time.perf_counter() - started
-    raise TimeoutError(f"the group is not whole after {_TIMEOUT_S:g} s: {counts}")
+    raise TimeoutError(
+        f"the group is not balanced after {_TIMEOUT_S:g} s; partitions of members: {counts}"
+    )

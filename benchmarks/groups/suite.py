@@ -13,7 +13,7 @@ from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, fresh
 
 
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
-    """Measures figure by figure; `note` is told what this machine lacks."""
+    """Measures figure by figure; `note` is called with what this machine lacks."""
     amount = QUICK if quick else FULL
     kinds: list[type[Server]] = available(OttlaServer, KafkaServer, note)
     client, is_bounded = loading_client(note)

@@ -51,7 +51,7 @@ def session(scratch: Path) -> Iterator[SparkSession]:
 
 def largest_worker_bytes(spark: SparkSession) -> int:
     """The most that one of the session's Python workers has had, of those that are there."""
-    gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - the process is not told otherwise
+    gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - there is no public way to the process
     return max(map(_peak_bytes, _descendants(gateway.proc.pid)), default=0)
 
 

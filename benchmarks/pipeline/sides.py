@@ -24,7 +24,7 @@ class Side:
     name: str
     format: str
     read_options: Mapping[str, str]
-    # Whether it can be told which columns are wanted.
+    # Whether a schema can select columns.
     takes_schema: bool
     write_options: Mapping[str, str]
     spark: SparkSession
@@ -55,7 +55,7 @@ class Side:
 
 
 def ours(spark: SparkSession, bootstrap: str) -> Side:
-    """Exactly once, with its default options, and told which columns are read."""
+    """Exactly once, with its default options and a schema of the columns that are read."""
     return Side(OttlaServer.name, "ottla", {}, True, {}, spark, bootstrap)
 
 

@@ -38,7 +38,7 @@ _numbers = itertools.count()
 
 
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
-    """Measures figure by figure; `note` is told what this machine lacks."""
+    """Measures figure by figure; `note` is called with what this machine lacks."""
     if reason := reason_unavailable():
         note(f"the pipeline is not measured: {reason}")
         return

@@ -32,10 +32,10 @@ def figures(
         servers, once, rounds=amount.rounds, what=f"commit, {what} ({client.name})", report=report
     )
     values: tuple[tuple[str, Callable[[Transacted], float], Bound], ...] = (
-        ("commit, p50", lambda said: said.commit_p50_ms, AT_MOST_ITS_OWN),
-        ("commit, p99", lambda said: said.commit_p99_ms, AT_MOST_ITS_OWN),
-        ("whole transaction, p50", lambda said: said.whole_p50_ms, NO_BOUND),
-        ("whole transaction, p99", lambda said: said.whole_p99_ms, NO_BOUND),
+        ("commit, p50", lambda result: result.commit_p50_ms, AT_MOST_ITS_OWN),
+        ("commit, p99", lambda result: result.commit_p99_ms, AT_MOST_ITS_OWN),
+        ("whole transaction, p50", lambda result: result.whole_p50_ms, NO_BOUND),
+        ("whole transaction, p99", lambda result: result.whole_p99_ms, NO_BOUND),
     )
     for title, value, bound in values:
         yield compared(f"{title}, {what} ({client.name})", "ms", samples, value, bound)

@@ -65,10 +65,10 @@ class Filled:
             host, _, port = server.address.rpartition(":")
             topic_and_amount = (self._names[server.name], str(PARTITIONS), str(READS))
             command = [str(self._light), host, port, *topic_and_amount]
-            said = json.loads(_output(command))
-            if said["messages"] != expected:
-                raise RuntimeError(f"{expected} messages are committed, not {said['messages']}")
-            return Run(said["messages"], said["bytes"], said["seconds"])
+            measured = json.loads(_output(command))
+            if measured["messages"] != expected:
+                raise RuntimeError(f"{expected} messages are committed, not {measured['messages']}")
+            return Run(measured["messages"], measured["bytes"], measured["seconds"])
 
         return _measured(server, run)
 
@@ -95,8 +95,8 @@ def figures(
         committed = {}
         for server in servers:
             report(f"filling a topic with transactions: {server.name}")
-            said = transact(server, client, LOAD, names[server.name], count=count)
-            committed[server.name] = sum(each.committed_messages for each in said)
+            measured = transact(server, client, LOAD, names[server.name], count=count)
+            committed[server.name] = sum(each.committed_messages for each in measured)
         filled = Filled(names, committed, client)
         alternate(servers, filled.read, rounds=3, what="warming up", report=report)
         samples = alternate(servers, filled.read, rounds=rounds, what=WHAT, report=report)
@@ -125,5 +125,5 @@ def _messages_per_second(consumed: Consumed) -> float:
 def _output(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_TIMEOUT_S)
     if done.returncode:
-        raise RuntimeError(f"the light consumer ended with {done.returncode}: {done.stderr}")
+        raise RuntimeError(f"the consumer exited with code {done.returncode}: {done.stderr}")
     return done.stdout

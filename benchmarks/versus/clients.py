@@ -112,8 +112,8 @@ class ProgramClient:
     ) -> Percentiles:
         """From when a message was due to when the one waiting for it had it."""
         pace = ("linger.ms=0", "max.in.flight=5")
-        said = self._say("latency", address, topic, partitions, rate, count, *pace)
-        return Percentiles(*(said[name] / 1000 for name in ("p50_us", "p99_us", "p999_us")))
+        result = self._call("latency", address, topic, partitions, rate, count, *pace)
+        return Percentiles(*(result[name] / 1000 for name in ("p50_us", "p99_us", "p999_us")))
 
     def transact(
         self,
@@ -132,23 +132,23 @@ class ProgramClient:
         With `abort_every`, the last of so many is aborted."""
         amounts = (partitions, transactions, records, size, abort_every, rate)
         setting = f"transactional.id={transactional_id}"
-        said = self._say("transact", address, topic, *amounts, setting)
+        result = self._call("transact", address, topic, *amounts, setting)
         return Transacted(
-            Run(int(said["messages"]), int(said["bytes"]), said["seconds"]),
-            int(said["committed"]),
+            Run(int(result["messages"]), int(result["bytes"]), result["seconds"]),
+            int(result["committed"]),
             *(
-                said[name] / 1000
+                result[name] / 1000
                 for name in ("commit_p50_us", "commit_p99_us", "whole_p50_us", "whole_p99_us")
             ),
         )
 
     def _run(self, *arguments: str | int) -> Run:
-        said = self._say(*arguments, *self.settings)
-        return Run(int(said["messages"]), int(said["bytes"]), said["seconds"])
+        result = self._call(*arguments, *self.settings)
+        return Run(int(result["messages"]), int(result["bytes"]), result["seconds"])
 
-    def _say(self, *arguments: str | int) -> dict[str, float]:
-        said: dict[str, float] = json.loads(_output([*self.command, *map(str, arguments)]))
-        return said
+    def _call(self, *arguments: str | int) -> dict[str, float]:
+        result: dict[str, float] = json.loads(_output([*self.command, *map(str, arguments)]))
+        return result
 
 
 class JavaClient:
@@ -163,20 +163,20 @@ class JavaClient:
         amount = ("--num-records", count, "--warmup-records", int(count * JAVA_WARMUP_SHARE))
         what = ("--topic", topic, "--record-size", size, "--throughput", -1, *amount)
         properties = ("--command-property", *_pairs(settings)) if settings else ()
-        said = self._say("ProducerPerformance", address, *what, *properties)
-        steady = _STEADY.findall(said)[-1]
+        result = self._call("ProducerPerformance", address, *what, *properties)
+        steady = _STEADY.findall(result)[-1]
         messages = int(steady[0])
         return Run(messages, messages * size, messages / float(steady[1]))
 
     def consume(self, address: str, topic: str, *, partitions: int, count: int) -> Run:  # noqa: ARG002
         what = ("--topic", topic, "--num-records", count, "--hide-header")
         fields = (
-            self._say("ConsumerPerformance", address, *what).strip().splitlines()[-1].split(",")
+            self._call("ConsumerPerformance", address, *what).strip().splitlines()[-1].split(",")
         )
         mebibytes, messages, fetch_ms = float(fields[2]), int(fields[4]), float(fields[7])
         return Run(messages, round(mebibytes * MEBIBYTE), fetch_ms / 1000)
 
-    def _say(self, tool: str, address: str, *arguments: str | int) -> str:
+    def _call(self, tool: str, address: str, *arguments: str | int) -> str:
         command = ["java", "-Xmx512M", "-cp", CLASSPATH, f"org.apache.kafka.tools.{tool}"]
         return _output([*command, "--bootstrap-server", address, *map(str, arguments)])
 
@@ -212,7 +212,7 @@ def loading_client(note: Callable[[str], None]) -> tuple[ProgramClient, bool]:
     try:
         return c_client(), True
     except ClientMissingError as error:
-        note(f"Loads come from Python, which limits, so that no bound applies: {error}")
+        note(f"A client in Python makes the load and limits it; bounds are not checked: {error}")
         return python_client(), False
 
 
@@ -223,7 +223,7 @@ def _library() -> Path:
     beside = Path(found.origin).parents[1] / "confluent_kafka.libs"
     for library in sorted(beside.glob("librdkafka-*.so*")):
         return library
-    raise ClientMissingError(f"this confluent-kafka brings no librdkafka of its own in {beside}")
+    raise ClientMissingError(f"confluent-kafka has no librdkafka in {beside}; install its wheel")
 
 
 def _pairs(settings: Mapping[str, str]) -> list[str]:

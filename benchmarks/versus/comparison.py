@@ -31,7 +31,7 @@ Kind = TypeVar("Kind")
 Running = TypeVar("Running", bound=Startable)
 # The samples of each side by its name.
 Samples = dict[str, list[Sample]]
-# Tells the person who waits what is being measured.
+# Shows what is being measured.
 Report = Callable[[str], None]
 
 
@@ -78,7 +78,7 @@ class Bench:
 def available(
     ottla: type[Kind], kafka: type[Kind], note: Callable[[str], None]
 ) -> list[type[Kind]]:
-    """Both sides, or Ottla alone where Apache Kafka cannot run, which `note` is told."""
+    """Both sides, or Ottla alone where Apache Kafka cannot run; then `note` is called."""
     reason = reason_unavailable()
     if reason is None:
         return [ottla, kafka]
@@ -110,7 +110,7 @@ def alternate(
     """One round of each side after the other, so that a disturbance of a while meets both.
 
     What was written before is on the disk when a round begins. Otherwise the kernel, with as much
-    to write as it allows, holds back whoever is measured, and a round measures the disk.
+    to write as it allows, holds back the measured server, and a round measures the disk.
     """
     samples: Samples[Sample] = {side.name: [] for side in sides}
     for number in range(rounds):

@@ -39,8 +39,8 @@ def main(arguments: list[str]) -> None:
         "latency": latency,
         "transact": transact,
     }
-    said = commands[command](broker, topic, *numbers, settings=settings)
-    print(json.dumps(said))
+    result = commands[command](broker, topic, *numbers, settings=settings)
+    print(json.dumps(result))
 
 
 def produce(
@@ -158,7 +158,7 @@ def transact(
         commits_ns.append(time.perf_counter_ns() - flushed_ns)
         wholes_ns.append(time.perf_counter_ns() - begun_ns)
     seconds = (time.perf_counter_ns() - start_ns) / 1e9
-    said: dict[str, float] = {
+    result: dict[str, float] = {
         "messages": count * records,
         "bytes": count * records * size,
         "seconds": seconds,
@@ -167,8 +167,8 @@ def transact(
     for title, took_ns in (("commit", commits_ns), ("whole", wholes_ns)):
         measured = sorted(took_ns[warm:])
         for name, share in (("p50", 0.5), ("p99", 0.99)):
-            said[f"{title}_{name}_us"] = measured[int((len(measured) - 1) * share)] / 1000
-    return said
+            result[f"{title}_{name}_us"] = measured[int((len(measured) - 1) * share)] / 1000
+    return result
 
 
 def _assigned(broker: str, topic: str, partitions: int, settings: dict[str, str]) -> Consumer:

@@ -28,7 +28,7 @@ from tests.conformance.kafka.process import CLASSPATH
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 120.0
-SAID_CHARS = 4_000
+LOG_CHARS = 4_000
 CLUSTER_ID = "ottlaOttlaOttlaOttlaOw"
 # What kafka-server-start and kafka-run-class pass.
 JAVA_OPTIONS = (
@@ -106,8 +106,8 @@ class Server(ABC):
             wait_answered(self.address, is_alive=self._is_alive, timeout_s=START_TIMEOUT_S)
         except WireError as error:
             self.stop()
-            said = self._log.read_text(errors="replace")[-SAID_CHARS:]
-            raise WireError(f"{self.name} did not start: {error}\n{said}") from error
+            last_log = self._log.read_text(errors="replace")[-LOG_CHARS:]
+            raise WireError(f"{self.name} did not start: {error}\n{last_log}") from error
         return time.perf_counter() - started
 
     def stop(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from benchmarks.figure import Figure
 from benchmarks.versus import consume, latency, produce, starts
@@ -24,14 +24,11 @@ from benchmarks.versus.comparison import (
 )
 from benchmarks.versus.scale import FULL, QUICK
 from benchmarks.versus.servers import KafkaServer, OttlaServer, Server, fresh
-from benchmarks.versus.wire_client import api_keys
 from tests.conformance.kafka.process import reason_unavailable
-
-JOIN_GROUP_KEY = 11
 
 
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
-    """Measures figure by figure; `note` is told what this machine or either side lacks."""
+    """Measures figure by figure; `note` is called with what this machine lacks."""
     scale = QUICK if quick else FULL
     kinds: list[type[Server]] = available(OttlaServer, KafkaServer, note)
     yield from starts.start_figures(kinds, scale, report)
@@ -42,7 +39,7 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
             yield figure if bounded else unbound(figure)
         if scale.other_clients is not None:
             others = Bench(servers, scale.other_clients, report)
-            yield from map(unbound, _other_clients(others, client, note))
+            yield from map(unbound, _other_clients(others, client))
     yield from starts.restart_figures(kinds, scale, report)
 
 
@@ -68,9 +65,7 @@ def _memory(bench: Bench) -> Figure:
     )
 
 
-def _other_clients(
-    bench: Bench, filler: ProgramClient, note: Callable[[str], None]
-) -> Iterator[Figure]:
+def _other_clients(bench: Bench, filler: ProgramClient) -> Iterator[Figure]:
     python, java = python_client(), JavaClient()
     if filler != python:
         yield from produce.figures_of_one_kilobyte(bench, python)
@@ -79,12 +74,5 @@ def _other_clients(
         yield from latency.figures(bench, python)
     if reason_unavailable() is None:
         yield from produce.figures_of_one_kilobyte(bench, java)
-        if _all_have_groups(bench.servers):
-            with consume.filled(bench, filler) as filled:
-                yield from filled.figures(java)
-        else:
-            note("Not consumed with Kafka's Java tool: it joins a group, and a side has none yet")
-
-
-def _all_have_groups(servers: Sequence[Server]) -> bool:
-    return all(JOIN_GROUP_KEY in api_keys(server.address) for server in servers)
+        with consume.filled(bench, filler) as filled:
+            yield from filled.figures(java)

@@ -13,7 +13,6 @@ from struct import Struct
 from types import TracebackType
 from typing import Self, TypeVar
 
-from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
@@ -34,7 +33,6 @@ from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
 
 # Versions that every Kafka 4 speaks.
-_API_VERSIONS_VERSION = 3
 METADATA_VERSION = 12
 _CREATE_TOPICS_VERSION = 7
 _DELETE_TOPICS_VERSION = 6
@@ -96,7 +94,7 @@ def wait_answered(address: str, *, is_alive: Callable[[], bool], timeout_s: floa
     deadline_s = time.perf_counter() + timeout_s
     while time.perf_counter() < deadline_s:
         if not is_alive():
-            raise WireError("it ended by itself")
+            raise WireError("its process exited")
         try:
             with WireClient(address) as client:
                 request = MetadataRequest(topics=[])
@@ -158,11 +156,3 @@ def delete_topic(address: str, name: str) -> None:
     for result in answer.responses:
         if result.error_code:
             raise WireError(f"{name} was not deleted: {result.error_message}")
-
-
-def api_keys(address: str) -> set[int]:
-    """The APIs that the server says it has."""
-    request = ApiVersionsRequest(client_software_name="bench", client_software_version="1")
-    with WireClient(address) as client:
-        answer = client.send_request(request, _API_VERSIONS_VERSION, ApiVersionsResponse)
-    return {api.api_key for api in answer.api_keys}

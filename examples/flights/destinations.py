@@ -1,4 +1,4 @@
-"""The ten places that most flights went to, told anew after each batch."""
+"""The ten places that most flights went to, updated after each batch."""
 
 from topics import FLIGHTS
 

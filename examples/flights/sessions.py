@@ -1,5 +1,5 @@
 """The days of planes: flights of one plane with no more than twelve hours from one to the next. A
-day is told when it is certain that nothing more comes to it."""
+day is complete when nothing more can be added to it."""
 
 from topics import FLIGHTS
 

@@ -1,10 +1,15 @@
-"""The texts in documents, in the Makefile and in the shell scripts."""
+"""The texts in documents, in forms, in the Makefile and in the shell scripts."""
 
 import re
 
 from scripts.words.text import Text
 
 _LEFT_OUT = re.compile(r"^(?: *```.*?^ *```|<!--.*?-->|:::[^\n]*(?:\n    [^\n]*)*)", re.M | re.S)
+_BLOCK_OF_CODE = re.compile(r"^ *```[^\n]*\n(.*?)^ *```", re.M | re.S)
+_COMMENT = re.compile(r"(?:^|\s)(?:#|--) (.*)$", re.M)
+_FORM_TEXT = re.compile(
+    r"^[ -]*(?:name|about|description|label|value|site_description): (.*)$", re.M
+)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 # Where a block of its own begins: a heading, an item of a list, a row of a table, a quotation.
 _BLOCK = re.compile(r"^(?:#+ |\s*[-*+] |\s*\d+\. |\||> )")
@@ -15,7 +20,7 @@ _ECHO = re.compile(r"""\becho (?:-n )?("(?:\$\([^()]*\)|[^"\\]|\\.)*"|'[^']*')""
 
 
 def document_texts(markdown: str) -> list[Text]:
-    """The sentences, headings, items and rows of a document, without its code blocks."""
+    """The sentences, headings, items and rows of a document, and the comments in its code."""
     blocks: list[str] = []
     is_open = False
     for line in _LINK.sub(r"\1", _LEFT_OUT.sub("\n", markdown)).splitlines():
@@ -26,7 +31,13 @@ def document_texts(markdown: str) -> list[Text]:
         else:
             blocks.append(line.strip())
             is_open = not line.startswith(("#", "|"))
-    return [Text("doc", each) for block in blocks for each in _sentences(block) if each]
+    sentences = [each for block in blocks for each in _sentences(block) if each]
+    return [Text("doc", each) for each in (*sentences, *_comments(markdown))]
+
+
+def form_texts(form: str) -> list[Text]:
+    """The labels and descriptions in a form for issues or in the configuration of the site."""
+    return [Text("doc", each.strip('"')) for each in _FORM_TEXT.findall(form) if " " in each]
 
 
 def makefile_texts(makefile: str) -> list[Text]:
@@ -37,6 +48,12 @@ def makefile_texts(makefile: str) -> list[Text]:
 
 def shell_texts(script: str) -> list[Text]:
     return [Text("make", each) for each in _echoed(script) if not each.startswith("<")]
+
+
+def _comments(markdown: str) -> list[str]:
+    blocks = _BLOCK_OF_CODE.findall(markdown)
+    found = [each.strip() for block in blocks for each in _COMMENT.findall(block)]
+    return [each for each in found if " " in each]
 
 
 def _sentences(block: str) -> list[str]:

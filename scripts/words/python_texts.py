@@ -6,23 +6,24 @@ An f-string is written with its expressions in braces, as in
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from scripts.words.text import Text
 from scripts.words.usage import SKIPPED, Usage
 
 Shown = ast.Constant | ast.JoinedStr
 Command = ast.FunctionDef | ast.AsyncFunctionDef
+_Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 _EXPRESSION_MAX = 40
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}|%[-\d.]*[sdrf]|%\(\w+\)\w")
-_TWO_WORDS = re.compile(r"\w\S*\s+(?:\W+\s+)*\w")
+_TWO_WORDS = re.compile(r"\w\S*\s\W*\w")
 _WORD = re.compile(r"[A-Za-z]{2}")
 _HEADING = re.compile(r"[A-Za-z]{2}[\w.:()]*(?: [\w.:()]+)*$")
-# Code of other languages, and styles of the terminal.
+# Code of other languages, options of Java, and styles of the terminal.
 _CODE = re.compile(
-    r"SELECT |MERGE INTO|WHEN |ROW_NUMBER|<\w|#!|"
-    r"\w+ (?:bigint|string|binary|int|timestamp)(?: NOT NULL)?(?:, |$)|"
+    r"SELECT |MERGE INTO|WHEN |VALUES \(|ROW_NUMBER|<\w|#!|-[DX]\w|spark\.\w|"
+    r"\w+ (?:bigint|string|binary|int|timestamp)(?: NOT NULL)?, |"
     r"(?:(?:not|bold|dim|red|green|cyan|yellow)\b ?)+$"
 )
 
@@ -34,6 +35,23 @@ def python_texts(source: str) -> list[Text]:
     found = [*_docstrings(tree), *_strings(tree, usage)]
     found.sort(key=lambda each: each[0])
     return [text for _, text in found]
+
+
+def reference_texts(source: str, names: Collection[str]) -> list[Text]:
+    """The docstrings in the API reference: of the public classes and functions of these names."""
+    found: list[Text] = []
+    for node in ast.parse(source).body:
+        if isinstance(node, _Documented) and node.name in names:
+            members = node.body if isinstance(node, ast.ClassDef) else []
+            public = [each for each in members if isinstance(each, Command) and _is_public(each)]
+            for each in (node, *public):
+                found += _paragraphs("api", ast.get_docstring(each))
+    return found
+
+
+def module_texts(source: str) -> list[Text]:
+    """The docstring of a module that has a page in the API reference."""
+    return _paragraphs("api", ast.get_docstring(ast.parse(source)))
 
 
 def config_texts(source: str) -> list[Text]:
@@ -91,8 +109,8 @@ def _strings(tree: ast.Module, usage: Usage) -> Iterator[tuple[tuple[int, int], 
             continue
         kind = usage.kind(node)
         if kind != SKIPPED:
-            for paragraph in re.split(r"\n\s*\n", text):
-                yield _position(node), Text(kind, one_line(paragraph))
+            for paragraph in _paragraphs(kind, text):
+                yield _position(node), paragraph
 
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[tuple[int, int], Text]]:
@@ -103,10 +121,18 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[tuple[int, int], Text]]:
     if "__doc__" in names:
         nodes.append(tree)
     for node in nodes:
-        for paragraph in re.split(r"\n\s*\n", ast.get_docstring(node) or ""):
-            if paragraph:
-                line = 1 if isinstance(node, ast.Module) else node.lineno
-                yield (line, 0), Text("help", one_line(paragraph.replace("\b", "")))
+        line = 1 if isinstance(node, ast.Module) else node.lineno
+        for paragraph in _paragraphs("help", ast.get_docstring(node)):
+            yield (line, 0), paragraph
+
+
+def _paragraphs(kind: str, text: str | None) -> list[Text]:
+    paragraphs = re.split(r"\n\s*\n", (text or "").replace("\b", ""))
+    return [Text(kind, one_line(each)) for each in paragraphs if each.strip()]
+
+
+def _is_public(function: Command) -> bool:
+    return not function.name.startswith("_")
 
 
 def _is_command(function: Command) -> bool:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 
 class Text(NamedTuple):
-    """One line. Its kind says where users meet it: error, log, help, output, config, doc, make, or
-    text where that could not be found out."""
+    """One line. Its kind says where users meet it: error, log, help, output, config, doc, api
+    (the API reference), make (for contributors), or text if the extraction cannot determine it."""
 
     kind: str
     words: str

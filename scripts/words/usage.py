@@ -16,7 +16,18 @@ _CALLS = {
     "error": {"Exit", "Failure", "SettingRefusal", "SystemExit", "PowerLost", "refuse", "refusal"},
     "help": {"Option", "Argument", "Typer", "add_argument", "ArgumentParser", "addinivalue_line"},
     "output": {
-        *("print", "echo", "secho", "notice", "complain", "status", "input", "confirm", "write"),
+        *(
+            "print",
+            "echo",
+            "secho",
+            "notice",
+            "complain",
+            "status",
+            "input",
+            "confirm",
+            "write",
+            "getpass",
+        ),
         *("new_table", "add_column", "add_row", "add_task", "Panel", "Table", "Tree", "Text"),
         *("Problem", "Remark", "Step", "DumpColumn", "say", "note"),
         *("Fault", "Noted", "Failed", "Violation"),
@@ -24,7 +35,7 @@ _CALLS = {
     SKIPPED: {
         *("compile", "match", "search", "fullmatch", "sub", "startswith", "endswith", "split"),
         *("removeprefix", "removesuffix", "partition", "rpartition", "cast", "TypeVar", "fork"),
-        *("selectExpr", "where", "expr", "sql", "basicConfig", "send_header"),
+        *("selectExpr", "where", "expr", "sql", "mapInArrow", "basicConfig", "send_header"),
     },
 }
 _KIND_OF_CALL = {name: kind for kind, names in _CALLS.items() for name in names}

@@ -45,7 +45,7 @@ class Received(NamedTuple):
     partition: int
     offset: int
     timestamp_ms: int
-    # CreateTime or LogAppendTime; None for a client that does not tell.
+    # CreateTime or LogAppendTime; None for a client that does not report it.
     timestamp_type: str | None
     key: bytes | None
     value: bytes | None
@@ -83,7 +83,7 @@ class Client(Protocol):
     ) -> list[Position]:
         """Sends all messages and returns where they are; raises RefusedError for the first error.
 
-        With acks=0 nobody knows the offsets.
+        With acks=0 the offsets are not known.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,14 +17,13 @@ from tests.support.spark.spark import reason_unavailable
 
 ROOT = Path(__file__).resolve().parents[2]
 WALK_SECONDS_MAX = 900.0
-DOCUMENTS = (
-    "README.md",
-    "docs/cli.md",
-    "docs/dump.md",
-    "docs/testing.md",
-    "docs/pipelines.md",
-    "examples/flights/README.md",
+FENCES = re.compile(r"^```(\w*)\n.*?^```", re.MULTILINE | re.DOTALL)
+# All documents, and those with commands or programs.
+ALL = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
 )
+DOCUMENTS = [name for name in ALL if set(FENCES.findall((ROOT / name).read_text())) - {"text"}]
 WITH_SPARK = ("README.md", "docs/pipelines.md", "examples/flights/README.md")
 # They start Spark again and again.
 LONG = ("docs/pipelines.md", "examples/flights/README.md")

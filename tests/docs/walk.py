@@ -3,7 +3,7 @@
     unshare --net python -m tests.docs.walk docs/cli.md
 
 Prints what it runs, and what went wrong; the exit code is 1 then. A network of its own has every
-port free that the document names, and nobody else's nodes.
+port free that the document names, and no other nodes.
 """
 
 from __future__ import annotations

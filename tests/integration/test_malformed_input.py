@@ -243,7 +243,7 @@ def test_bombs_are_refused_where_messages_of_100_megabytes_are_allowed(node: Nod
     assert produce(node, HUGE, large) is ErrorCode.INVALID_RECORD
     count = 300_000
     many = around(compress(Codec.ZSTD, records(count)), codec=Codec.ZSTD, count=count)
-    # They take a worker a second or two, and nobody else.
+    # They take a worker a second or two, but do not delay other clients.
     assert produce(node, HUGE, many) is ErrorCode.NONE
     assert produce(node, HUGE, around(records(1), codec=Codec.NONE)) is ErrorCode.NONE
 

@@ -133,7 +133,7 @@ def longest_wait(node: NodeProcess, meanwhile: Callable[[], None]) -> float:
 
 
 def idle_cpu(node: NodeProcess) -> float:
-    """The share of a core that the node takes while nobody asks anything of it."""
+    """The share of a core that the node takes without any requests."""
     before = node.cpu_seconds
     threading.Event().wait(IDLE_SECONDS)
     return (node.cpu_seconds - before) / IDLE_SECONDS

@@ -46,7 +46,7 @@ def run_until_killed(data: Path, dice: SeededDice) -> dict[str, int]:
             event, offset = process.stdout.readline().split()
             reported[event] = int(offset)
         process.kill()
-        # It may have told more before the signal arrived; a line that it was writing is cut off.
+        # It may have printed more before the signal arrived; a line that it was writing is cut off.
         for line in process.stdout:
             if line.endswith("\n"):
                 event, offset = line.split()

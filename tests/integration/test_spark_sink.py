@@ -201,7 +201,7 @@ def test_of_two_that_write_a_lost_transaction_again_one_counts(cluster: Broker, 
     finish, overtaken = Commitment.finish, False
 
     async def overtake(self: Commitment, decision: BatchDecision) -> set[int]:
-        """Whoever found it lost is slow, and somebody else has committed it meanwhile."""
+        """The task that found it lost is slow, and another one has committed it meanwhile."""
         nonlocal overtaken
         lost = await finish(self, decision)
         if not overtaken:

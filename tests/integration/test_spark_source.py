@@ -88,7 +88,7 @@ def test_every_record_comes_once_and_in_order(cluster: Cluster) -> None:
         assert [int(row["value"]) for row in mine] == list(range(partition, COUNT, 3))
 
 
-def test_only_the_columns_that_are_wanted_are_read(cluster: Cluster) -> None:
+def test_only_the_columns_of_the_schema_are_read(cluster: Cluster) -> None:
     expected = read(cluster)
     for names in (["offset"], ["timestamp", "key"], ["value", "topic"], ["timestampType"]):
         reader = reader_of(options(cluster), [each for each in COLUMNS if each.name in names])

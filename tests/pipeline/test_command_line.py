@@ -1,4 +1,4 @@
-"""`ottla pipelines run` in a process of its own: it tells how it gets on, and stops if told to."""
+"""`ottla pipelines run` in a process of its own: it reports progress, and stops on a signal."""
 
 from __future__ import annotations
 

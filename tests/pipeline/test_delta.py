@@ -1,4 +1,4 @@
-"""A Delta table: each batch is in it once, whoever comes again."""
+"""A Delta table: each batch is in it once, also after a retry."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def assert_each_row_once(bootstrap: str) -> None:
 
 
 def assert_each_row_is_counted_once(bootstrap: str) -> None:
-    """Counts that only grow, none of which is told twice, and that end with all rows."""
+    """Counts that only grow, are never reported twice, and end with all rows."""
     wait_stable(bootstrap, TARGET, partitions=PARTITIONS)
     reading = consumer(bootstrap, "read_committed")
     reading.assign([TopicPartition(TARGET, index, 0) for index in range(PARTITIONS)])
@@ -147,7 +147,7 @@ def kill_at_moments(
 ) -> None:
     """Kills whenever so much more was written, until nothing is left to do."""
     dice = random.Random(seed)
-    # A batch tells of each key once, however many rows it has.
+    # A batch has one update for each key, however many rows it has.
     highest = KEYS * batches if counts else ROWS
     # The last one early enough for something to be left to do when it is over.
     moments = sorted(dice.randrange(highest * 2 // 3) for _ in range(KILLS))

@@ -94,35 +94,37 @@ def permits(binding: AclBinding, operation: AclOperation) -> bool:
     return operation is AclOperation.DESCRIBE_CONFIGS and held == "ALTER_CONFIGS"
 
 
-def naive(entries: Iterable[AclBinding], asked: Question, *, by_default: bool) -> bool:
-    if asked.principal.name == "root":
+def naive(entries: Iterable[AclBinding], question: Question, *, by_default: bool) -> bool:
+    if question.principal.name == "root":
         return True
     matching = [
         each
         for each in entries
-        if each.pattern.resource_type is asked.kind and covers(each, asked.name)
+        if each.pattern.resource_type is question.kind and covers(each, question.name)
     ]
     if not matching:
         return by_default
     applying = {
         each.entry.permission
         for each in matching
-        if asked.concerns(each) and permits(each, asked.operation)
+        if question.concerns(each) and permits(each, question.operation)
     }
     return applying == {ALLOW}
 
 
-def naive_any(entries: Iterable[AclBinding], asked: Question, *, by_default: bool) -> bool:
+def naive_any(entries: Iterable[AclBinding], question: Question, *, by_default: bool) -> bool:
     """As Kafka's `authorizeByResourceType`, over the patterns of allowing entries."""
-    asked = Question(asked.principal.name, asked.host, asked.operation, asked.kind, "hardcode")
-    if naive(entries, asked, by_default=by_default):
+    of_name = Question(
+        question.principal.name, question.host, question.operation, question.kind, "hardcode"
+    )
+    if naive(entries, of_name, by_default=by_default):
         return True
     own = [
         each
         for each in entries
-        if each.pattern.resource_type is asked.kind
-        and asked.concerns(each)
-        and each.entry.operation in (asked.operation, AclOperation.ALL)
+        if each.pattern.resource_type is question.kind
+        and question.concerns(each)
+        and each.entry.operation in (question.operation, AclOperation.ALL)
     ]
     allowed = {each.pattern for each in own if each.entry.permission is ALLOW}
     denied = {each.pattern for each in own if each.entry.permission is DENY}

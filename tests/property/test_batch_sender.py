@@ -64,7 +64,7 @@ class Leader:
             code = ErrorCode.INVALID_PRODUCER_EPOCH
         if fate in (Fate.TAKEN, Fate.ANSWER_LOST):
             code = self._append(request)
-        # Known only when somebody waits for it, and more was sent behind it.
+        # Known only when it is awaited, and more was sent behind it.
         if fate in (Fate.LOST, Fate.ANSWER_LOST):
             loop.call_soon(answer.set_exception, ChannelError("gone"))
         else:

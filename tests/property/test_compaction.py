@@ -1,4 +1,4 @@
-"""Whatever happens to a log, compaction changes nothing that its readers can tell."""
+"""Whatever happens to a log, compaction changes nothing that its readers can notice."""
 
 from __future__ import annotations
 

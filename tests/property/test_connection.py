@@ -1,4 +1,4 @@
-"""Whatever arrives on a connection is answered in order or ends it, and harms nobody else."""
+"""Whatever arrives on a connection is answered in order or ends it, and affects no other one."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_any_request_of_any_values_is_answered(seed: int) -> None:
             if isinstance(request, FetchRequest):
                 request.max_wait_ms = min(request.max_wait_ms, 60_000)
             if isinstance(request, UnregisterBrokerRequest) and request.broker_id == NODE_ID:
-                # It would do what it is told.
+                # It would carry out the request.
                 request.broker_id += 1
             answers = feed_and_end(node, framed(request, version, correlation_id=7))
             if isinstance(request, ProduceRequest) and request.acks == 0:

@@ -169,7 +169,7 @@ def first_unstable_offsets(
 ) -> tuple[list[int], list[int]]:
     """Where the transactions begin that have no committed marker, and those that have none at all.
 
-    A producer snapshot does not tell the two apart, in Kafka neither.
+    A producer snapshot does not distinguish the two, as in Kafka.
     """
     ongoing: dict[int, int] = {}
     unreplicated = []

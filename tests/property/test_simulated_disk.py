@@ -169,14 +169,14 @@ NAME_OPERATIONS = st.lists(
 class NameHistory:
     """Which file each name was at the last sync of its directory, and has been since.
 
-    Every file is synced when it is created and holds its number, so that it can be told apart.
+    Every file is synced when it is created and holds its number, so that it can be identified.
     """
 
     names: dict[str, bytes] = field(default_factory=dict)
     possible: dict[str, set[bytes | None]] = field(
         default_factory=lambda: defaultdict(lambda: {None})
     )
-    # Files whose creation is durable and that nobody removed or replaced since.
+    # Files whose creation is durable and that were not removed or replaced since.
     lasting: set[bytes] = field(default_factory=set)
     created: int = 0
 

@@ -32,10 +32,10 @@ class Coordination(RuleBasedStateMachine):
         self.clients = [NO_PRODUCER] * 2
         self.requests: list[tuple[ClaimedProducer, bool]] = []
         self.answers: list[tuple[Answer, Callable[[Any], None]]] = []
-        # By producer and epoch of the transaction: how it ended, as a client was told.
+        # By producer and epoch of the transaction: how it ended, as a client was answered.
         self.ended: dict[tuple[int, int], bool] = {}
-        # Transactions, by producer and epoch, that a client wanted to commit.
-        self.wanted: set[tuple[int, int]] = set()
+        # Transactions, by producer and epoch, that a client requested to commit.
+        self.commit_requests: set[tuple[int, int]] = set()
         # By producer and epoch of the markers: how they end the transaction.
         self.marked: dict[tuple[int, int], bool] = {}
         # Every producer and epoch that a client was given to begin with.
@@ -75,7 +75,7 @@ class Coordination(RuleBasedStateMachine):
         producer = self.clients[client]
         self.requests.append((producer, commits))
         if commits:
-            self.wanted.add(producer[1:])
+            self.commit_requests.add(producer[1:])
 
         def ended(response: Any) -> None:
             self.record_end(producer, commits)
@@ -150,12 +150,12 @@ class Coordination(RuleBasedStateMachine):
 
     @invariant()
     def look(self) -> None:
-        for markers in self.shard.markers.wanted:
+        for markers in self.shard.markers.requested:
             key = (markers.producer_id, markers.producer_epoch)
             marked = self.marked.setdefault(key, markers.is_commit)
             assert marked == markers.is_commit, "a transaction has markers of both kinds"
             own = (markers.producer_id, markers.producer_epoch - 1)
-            assert own in self.wanted or not marked, "a late request committed a later transaction"
+            assert own in self.commit_requests or not marked, "a late request committed"
         waiting, self.answers = self.answers, []
         for answer, then in waiting:
             if not answer.is_there:
@@ -167,7 +167,7 @@ class Coordination(RuleBasedStateMachine):
     def responses_agree_with_markers(self) -> None:
         for (producer_id, epoch), commits in self.ended.items():
             marked = self.marked.get((producer_id, epoch + 1))
-            assert marked in (None, commits), "what was told is not what the markers say"
+            assert marked in (None, commits), "the response disagrees with the markers"
 
     def teardown(self) -> None:
         self.replicas_catch_up()

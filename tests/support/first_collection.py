@@ -18,7 +18,7 @@ _WAIT_SECONDS_MAX = 60.0
 
 
 class FirstCollection:
-    """As one worker sees it. The file that tells of it goes with the first worker."""
+    """As one worker sees it. The first worker removes the file that marks it."""
 
     def __init__(self, worker: Mapping[str, str]) -> None:
         self._is_first = worker["workerid"] == FIRST

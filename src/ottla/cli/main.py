@@ -52,8 +52,8 @@ _GROUPS = (
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"ottla {__version__}")
         raise typer.Exit
 
@@ -70,8 +70,8 @@ def ottla(
     Kafka's files."""
 
 
-def make_app(wanted: str = "") -> typer.Typer:
-    """The program with the command that is wanted, or with all if there is none of this name."""
+def make_app(command: str = "") -> typer.Typer:
+    """The program with this command only, or with all if there is none of this name."""
     app = typer.Typer(
         name="ottla",
         callback=ottla,
@@ -82,7 +82,7 @@ def make_app(wanted: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     names = (*_COMMANDS, *_GROUPS)
-    for name in (wanted,) if wanted in names else names:
+    for name in (command,) if command in names else names:
         module = import_module(f"ottla.cli.{name.replace('-', '_')}.command")
         if name in _GROUPS:
             app.add_typer(module.app, name=name)

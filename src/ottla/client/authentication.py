@@ -74,6 +74,6 @@ async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeo
         message = mechanism.evaluate(bytes(answer.auth_bytes))
     if not mechanism.is_complete:
         raise KafkaError(
-            ErrorCode.SASL_AUTHENTICATION_FAILED, "the node ended the exchange without its proof"
+            ErrorCode.SASL_AUTHENTICATION_FAILED, "the node ended the SASL exchange too early"
         )
     return lifetime_ms

@@ -92,7 +92,7 @@ def _validate_listener_security(
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
             f"The security of listener {name} cannot change while the broker runs, except its key "
-            "store and its trust store: set it in the broker's properties and start it anew",
+            "store and its trust store: set it in the broker's properties and restart it",
         )
     if current.tls is None or proposed.tls is None:
         return
@@ -105,7 +105,7 @@ def _validate_listener_security(
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,
                 f"A {store} cannot be {change} listener {name} while the broker runs: change it in "
-                "the broker's properties and start it anew",
+                "the broker's properties and restart it",
             )
 
 

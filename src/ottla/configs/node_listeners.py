@@ -109,7 +109,8 @@ class NodeListeners(NamedTuple):
         if not advertised <= names:
             raise InvalidConfigError(
                 f"advertised.listeners has {', '.join(sorted(advertised - names))}, "
-                f"and listeners has {', '.join(sorted(names)) or 'none for clients'}"
+                f"but listeners has {', '.join(sorted(names)) or 'no listener for clients'}; "
+                "advertise only listeners that exist"
             )
         if self.inter_broker_listener_name not in advertised:
             raise InvalidConfigError(

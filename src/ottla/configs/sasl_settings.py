@@ -113,7 +113,7 @@ def _require_jaas(
 ) -> None:
     if mechanism not in jaas:
         prefix = listener.of_mechanism(mechanism).prefixes[0]
-        raise listener.error(f"{prefix}sasl.jaas.config is missing; it has {purpose}")
+        raise listener.error(f"{prefix}sasl.jaas.config is missing; it must contain {purpose}")
 
 
 def _oauth(

@@ -92,8 +92,8 @@ def _protocols(listener: ListenerValues, suites: tuple[str, ...]) -> tuple[str, 
     ]
     if not usable:
         raise listener.error(
-            f"ssl.cipher.suites has none for {', '.join(enabled)} in ssl.enabled.protocols; leave "
-            "one of the two settings out"
+            f"ssl.cipher.suites has no cipher suite for {', '.join(enabled)} of "
+            "ssl.enabled.protocols; leave one of the two settings out"
         )
     return tuple(usable)
 

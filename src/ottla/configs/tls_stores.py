@@ -27,7 +27,7 @@ def keystore_of(listener: ListenerValues) -> Store | None:
         return None
     if (chain is None) != (key is None):
         raise listener.error(
-            "ssl.keystore.key and ssl.keystore.certificate.chain need each other; set both"
+            "ssl.keystore.key and ssl.keystore.certificate.chain must be set together"
         )
     if key is not None and location is not None:
         raise listener.error("set either ssl.keystore.location or ssl.keystore.key, not both")

@@ -67,8 +67,9 @@ def _validate_local_retention(config: EffectiveTopicConfig, *, unit: str) -> Non
     elif whole > UNLIMITED and local > whole:
         reason = f"Value must not be more than retention.{unit}, which is {whole}"
     elif config.remote_log_copy_disable and local != whole:
-        reason = f"Value must be that of retention.{unit}, which is {whole}, while " + (
-            "remote.log.copy.disable=true leaves no more to copy"
+        reason = (
+            f"Value must be equal to retention.{unit}, which is {whole}, because "
+            "remote.log.copy.disable=true stops copying to remote storage"
         )
     if reason is not None:
         raise InvalidConfigError.of_value(name, local, reason=reason)

@@ -56,11 +56,11 @@ class ControllerChores:
                 ):
                     await controller.submit(remove_expired_tokens, ExpireDelegationTokenRequest())
             except KafkaError as error:
-                _log.info("no delegation tokens are removed now: %s", error)
+                _log.info("cannot remove expired delegation tokens, trying again later: %s", error)
 
-    async def _elect(self, wanted: Callable[[], ElectLeadersRequest | None]) -> None:
+    async def _elect(self, next_request: Callable[[], ElectLeadersRequest | None]) -> None:
         try:
-            while self._controller.is_active and (request := wanted()) is not None:
+            while self._controller.is_active and (request := next_request()) is not None:
                 await self._controller.submit(elect_leaders, request)
         except KafkaError as error:
             _log.info("cannot elect leaders: %s", error)

@@ -87,7 +87,7 @@ def _wrong_offsets(batch: Batch, next_offset: int, first_offset: int) -> str | N
     if header.last_offset - first_offset > RELATIVE_OFFSET_MAX:
         return f"is too far from the segment's first offset {first_offset} for its indexes"
     if not 0 <= header.record_count <= header.last_offset_delta + 1:
-        return f"claims {header.record_count} records"
+        return f"has the record count {header.record_count}"
     return None
 
 

@@ -123,5 +123,7 @@ def _place(replicas: tuple[int, ...], directories: tuple[Uuid, ...]) -> tuple[Uu
     if directories.count(MIGRATING_DIRECTORY) == len(directories):
         return (MIGRATING_DIRECTORY,) * len(replicas)
     if len(directories) != len(replicas):
-        raise MetadataError(f"{len(replicas)} replicas are in {len(directories)} directories")
+        raise MetadataError(
+            f"replicas ({len(replicas)}) and directory ids ({len(directories)}) differ in number"
+        )
     return directories

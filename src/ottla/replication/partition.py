@@ -376,7 +376,7 @@ class Partition(ReadablePartition):
         leadership = self._leadership
         if leadership is None or leadership.pending is not change:
             return
-        assert change.leader_epoch == self.leader_epoch, "a new epoch forgets what was proposed"
+        assert change.leader_epoch == self.leader_epoch, "a new epoch discards the change"
         if (
             committed.leader_epoch == self.leader_epoch
             and committed.partition_epoch >= self.partition_epoch

@@ -7,13 +7,13 @@ publishes its intent before it checks the other's, so at least one of two concur
 the other:
 
     operation                           closing (with the lock held)
-    pin                                 want the descriptor
+    pin                                 set must_release
     take the descriptor                 take the descriptor away
      └─ there is none: open again,       └─ there is a pin: put it back, and leave
         with the lock held                  the closing to the operation
     work                                close
     unpin
-     └─ wanted: call `OpenFiles.release`
+     └─ must_release: call `OpenFiles.release`
 
 A list serves as the pin count, because its `append` and `pop` are atomic.
 """
@@ -49,9 +49,9 @@ class BoundedFile:
         "_path",
         "is_closed",
         "is_used",
-        "is_wanted",
         "is_writable",
         "lower",
+        "must_release",
         "name",
         "pins",
     )
@@ -67,7 +67,7 @@ class BoundedFile:
         # Whether it was used since `OpenFiles` last considered closing it.
         self.is_used = False
         # Whether its descriptor is to be closed after the last operation in progress.
-        self.is_wanted = False
+        self.must_release = False
         self.is_closed = False
 
     @property
@@ -83,7 +83,7 @@ class BoundedFile:
             return (self.lower or self._files.open_again(self)).read_at(position, length)
         finally:
             self.pins.pop()
-            if self.is_wanted:
+            if self.must_release:
                 self._files.release(self)
 
     def read_cached(self, position: int, length: int) -> Buffer | None:
@@ -93,7 +93,7 @@ class BoundedFile:
             return (self.lower or self._files.open_again(self)).read_cached(position, length)
         finally:
             self.pins.pop()
-            if self.is_wanted:
+            if self.must_release:
                 self._files.release(self)
 
     def write_at(self, position: int, buffers: Sequence[Buffer]) -> int:
@@ -103,7 +103,7 @@ class BoundedFile:
             return (self.lower or self._files.open_again(self)).write_at(position, buffers)
         finally:
             self.pins.pop()
-            if self.is_wanted:
+            if self.must_release:
                 self._files.release(self)
 
     def size(self) -> int:
@@ -149,12 +149,12 @@ class BoundedFile:
     def give_up(self) -> bool:
         """Closes the descriptor, with the lock of `OpenFiles` held. If an operation is in progress,
         returns False and the operation closes it."""
-        self.is_wanted = True
+        self.must_release = True
         lower, self.lower = self.lower, None
         if self.pins:
             self.lower = lower
             return False
-        self.is_wanted = False
+        self.must_release = False
         if lower is not None:
             lower.close()
         return True
@@ -167,5 +167,5 @@ class BoundedFile:
 
     def _unpin(self) -> None:
         self.pins.pop()
-        if self.is_wanted:
+        if self.must_release:
             self._files.release(self)

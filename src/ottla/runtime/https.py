@@ -101,7 +101,7 @@ def _parts(url: str) -> tuple[str, int, str]:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or _PORT
     except ValueError:
-        raise HttpsError("the URL cannot be read") from None
+        raise HttpsError("the URL is not valid") from None
     if parts.scheme != "https" or not host:
         raise HttpsError("the URL must start with https://, followed by a host")
     if parts.username is not None or parts.password is not None:

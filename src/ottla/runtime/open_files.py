@@ -46,7 +46,7 @@ class OpenFiles:
         """After an operation: closes descriptors that could not be closed while it was in
         progress."""
         with self._lock:
-            file.is_wanted = False
+            file.must_release = False
             if file.is_closed:
                 file.give_up()
             else:
@@ -109,7 +109,7 @@ class OpenFiles:
         file.is_used = False
         self._open[file] = None
         # If all others are in use, there is one too many until this file's operation ends.
-        file.is_wanted = len(self._open) > self.limit
+        file.must_release = len(self._open) > self.limit
         return lower
 
     def _open_now(self, file: BoundedFile, name: str, *, create: bool) -> File:

@@ -241,9 +241,9 @@ class SystemFile:
     def _read_vectored(
         self, position: int, buffers: Sequence[bytearray | memoryview], flags: int
     ) -> int:
-        wanted = sum(map(len, buffers))
+        total = sum(map(len, buffers))
         found = os.preadv(self._descriptor, buffers[:BUFFERS_PER_CALL], position, flags)
-        while found < wanted:
+        while found < total:
             rest = _from_byte(buffers, found)[:BUFFERS_PER_CALL]
             more = os.preadv(self._descriptor, rest, position + found, flags)
             if not more:
@@ -254,8 +254,8 @@ class SystemFile:
     def _write_rest(self, position: int, buffers: Sequence[Buffer], written: int) -> int:
         """Continues after a short write: the disk is full, or the call exceeded 2 GB or the buffer
         limit."""
-        wanted = sum(map(len, buffers))
-        while written < wanted:
+        total = sum(map(len, buffers))
+        while written < total:
             rest = _from_byte(buffers, written)[:BUFFERS_PER_CALL]
             try:
                 more = os.pwritev(self._descriptor, rest, position + written)

@@ -121,7 +121,7 @@ class WorkerProcess:
         name = getattr(function, "__qualname__", repr(function))
         reason = f"the worker process {how} while it ran {name}; the next job gets a new one"
         if code == -signal.SIGKILL:
-            reason += "; if it was not killed on purpose, the host ran out of memory"
+            reason += "; the host probably ran out of memory"
         return WorkerCrashedError(reason)
 
 

@@ -81,7 +81,7 @@ class PrincipalMapping:
             if match is None:
                 raise ValueError(
                     f"ssl.principal.mapping.rules: {text[position:]!r} is neither DEFAULT nor "
-                    "RULE:pattern/replacement/, with L or U after it or not"
+                    "RULE:pattern/replacement/, optionally followed by L or U"
                 )
             if match.group("empty") is None:
                 rules.append(_rule(match))

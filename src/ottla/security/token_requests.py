@@ -13,8 +13,8 @@ def check_requester(principal: Principal) -> None:
     if principal.is_from_token or principal == ANONYMOUS:
         raise KafkaError(
             ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
-            "requests about delegation tokens need an authenticated connection, and one that was "
-            "not authenticated with a delegation token",
+            "requests about delegation tokens are refused on unauthenticated connections, and on "
+            "connections authenticated with a delegation token",
         )
 
 

@@ -176,7 +176,7 @@ def _position(result: Any) -> Position:
     if isinstance(result, BaseException):
         raise result
     if result is None:
-        # Nobody knows with acks=0.
+        # Not known with acks=0.
         return Position(-1, -1)
     return Position(result.partition, result.offset)
 

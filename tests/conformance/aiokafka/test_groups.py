@@ -75,7 +75,7 @@ def test_three_kinds_of_clients_are_in_one_group(node: RunningNode, topic: str) 
             # It is the first one, for it does not return before it has joined.
             async with member(node, topic) as mine:
                 librdkafka.subscribe([topic])
-                # If it leads the group it shares out only what it has heard of.
+                # If it leads the group, it assigns only the partitions that it knows.
                 assert other.partitions_for_topic(topic)
                 other.subscribe([topic])
                 consumers = (librdkafka, other, mine)

@@ -106,7 +106,7 @@ def test_markers_find_the_next_leaders(cluster: Cluster) -> None:
 
 
 def test_offsets_are_sent_though_the_groups_coordinator_dies(cluster: Cluster) -> None:
-    """librdkafka hangs past every timeout if it is told too often that there is no coordinator, or
+    """librdkafka hangs past every timeout if it gets COORDINATOR_NOT_AVAILABLE too often, or
     if the dead one is gone from Metadata before it has looked for another."""
     topic = "group-coordinator-dies"
     cluster.create_topic(topic, partitions=PARTITIONS)

@@ -82,7 +82,7 @@ class ClusterTools:
 
     def _run(self, tool: str, where: Sequence[str], arguments: Sequence[str], stdin: str) -> Ran:
         if tool == "kafka-cluster":
-            # The only one that wants to hear first what to do.
+            # The only tool that reads its commands first.
             return self.java.run(_TOOLS[tool], *arguments, *where, stdin=stdin)
         return self.java.run(_TOOLS[tool], *where, *arguments, stdin=stdin)
 
@@ -134,7 +134,7 @@ class ClusterTools:
         wait_until(is_so, f"{topic} has the ISR {isr}")
 
     def _described_so_far(self, options: Sequence[str], *, via: int) -> list[Described]:
-        """A node that has not heard of a topic yet says that it is not there."""
+        """A node whose metadata does not have a topic yet answers that it does not exist."""
         ran = self.run("kafka-topics", "--describe", *options, via=via)
         if ran.status != 0:
             raise OSError(ran.stdout)

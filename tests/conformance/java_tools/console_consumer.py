@@ -41,6 +41,6 @@ class ConsoleConsumer:
         self.kill()
 
     def kill(self) -> None:
-        """It says goodbye to nobody."""
+        """It ends without leaving its group."""
         self._process.kill()
         self._process.wait()

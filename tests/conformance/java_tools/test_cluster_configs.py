@@ -54,7 +54,7 @@ def test_a_topics_configs_are_the_same_on_all_nodes(tools: ClusterTools) -> None
     wait_configs(tools, where, {}, via=1)
 
 
-def test_writes_are_refused_below_the_replicas_that_are_wanted(tools: ClusterTools) -> None:
+def test_writes_are_refused_below_min_insync_replicas(tools: ClusterTools) -> None:
     tools.create("strict", [[1, 2, 3]])
     client = ConfluentClient(tools.cluster.bootstrap)
     client.produce("strict", [Message(b"enough")])

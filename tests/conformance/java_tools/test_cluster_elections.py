@@ -53,7 +53,7 @@ def test_a_replica_that_lacks_records_leads_only_after_an_unclean_election(
         tools.produce("risky", ["lost"])
         with tools.without(third):
             tools.start(second)
-            wait_until(lambda: leaders(tools, "risky") == [None], "nobody leads")
+            wait_until(lambda: leaders(tools, "risky") == [None], "no replica leads")
             (risky,) = tools.describe("--topic", "risky", via=2)
             assert (risky.isr, risky.eligible) == ((), (3,))
             assert tools.run(ELECT, *PREFERRED, *one).status == 1

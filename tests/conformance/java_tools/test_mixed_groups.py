@@ -81,7 +81,7 @@ def test_four_kinds_of_clients_share_a_topic_and_what_one_leaves_behind(
         # It is the first one, for it does not return before it has joined.
         async with AIOKafkaConsumer(topic, bootstrap_servers=node.bootstrap, **configs) as aiokafka:
             librdkafka.subscribe([topic])
-            # If it leads the group it shares out only what it has heard of.
+            # If it leads the group, it assigns only the partitions that it knows.
             assert kafka_python.partitions_for_topic(topic)
             kafka_python.subscribe([topic])
             members = (librdkafka, kafka_python, aiokafka)
@@ -126,7 +126,7 @@ def test_java_and_librdkafka_share_a_topic_by_the_new_protocol(
     for member in members:
         member.subscribe([topic])
     with ConsoleConsumer(node.bootstrap, topic, topic, group_protocol="consumer") as java:
-        wait_for(lambda: watched.shares() == [1, 1, 1], go_on, "everybody has a partition")
+        wait_for(lambda: watched.shares() == [1, 1, 1], go_on, "every member has a partition")
         assert watched.java_is_in()
         java.kill()
         wait_for(lambda: sorted(watched.shares()) == [1, 2], go_on, "two have all")

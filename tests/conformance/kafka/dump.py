@@ -3,7 +3,7 @@
 The tool reports what it finds wrong as text: some on standard output (an invalid checksum, invalid
 bytes at the end, an unknown file), some on standard error (mismatching indexes, gaps in offsets, a
 corrupt producer snapshot), and some as an exception. `Dump.problems` holds all of it. A line that
-is not known here is a problem too, so that a message nobody thought of cannot pass as approval.
+is not known here is a problem too, so that an unexpected message cannot pass as approval.
 """
 
 import re

@@ -139,6 +139,6 @@ def test_small_fetches_serve_every_partition(client: KafkaPythonClient, topics: 
     with client.consumer(fetch_max_bytes=1_000, max_partition_fetch_bytes=500) as consumer:
         assign(consumer, {(topic, partition): 0 for partition in range(partitions)})
         records = [next(consumer) for _ in range(partitions * rounds)]
-    # Who was served goes last, so nobody waits for a partition that has always more.
+    # Partitions that returned records go last, so a busy partition does not starve others.
     half = records[: len(records) // 2]
     assert {record.partition for record in half} == set(range(partitions))

@@ -42,8 +42,8 @@ def member(topic: str) -> dict[str, Any]:
 
 
 def subscribe(consumer: Any, topic: str) -> None:
-    """Once the client knows the topic: as the leader of a group that waits for nobody it would
-    otherwise share out partitions that it has not heard of yet, and never look again."""
+    """Once the client knows the topic: as the leader of a group without an initial delay it would
+    otherwise assign partitions without those that it does not know yet, and never look again."""
     assert consumer.partitions_for_topic(topic)
     consumer.subscribe([topic])
 

@@ -24,7 +24,7 @@ from tests.conformance.clients import (
 )
 
 KEY_DELIMITER, DELIMITER = b"\x1f", b"\x1e"
-# Everything but key and value, which follow as bytes of the lengths told before.
+# Everything but key and value, which follow as bytes of the lengths before them.
 RECORD_FORMAT = "%t %p %o %T %K %S %h\\n%k%s\\n"
 RECORD_LINE = re.compile(rb"(\S+) (\d+) (\d+) (-?\d+) (-?\d+) (-?\d+) (.*)\n")
 DELIVERED = re.compile(r"% Message delivered to partition (\d+) \(offset (-?\d+)\)")

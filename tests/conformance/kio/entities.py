@@ -130,7 +130,7 @@ def _uuid(value: bytes) -> tuple[bytes, Any]:
 
 
 def _duration(value: int) -> tuple[int, timedelta]:
-    """Not longer than a century, which a float of seconds tells by the millisecond."""
+    """Not longer than a century, which a float of seconds represents to the millisecond."""
     value = max(-(2**41), min(value, 2**41))
     return value, timedelta(milliseconds=value)
 

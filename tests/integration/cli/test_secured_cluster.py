@@ -114,7 +114,7 @@ def test_a_delegation_token_stands_for_its_owner(cluster: SecuredCluster) -> Non
 @pytest.mark.parametrize(
     "command", [("topics", "list"), ("quorum", "status")], ids=["librdkafka", "own"]
 )
-def test_a_wrong_password_is_told_at_once(
+def test_a_wrong_password_is_reported_at_once(
     cluster: SecuredCluster, command: tuple[str, ...]
 ) -> None:
     wrong = cluster.with_login("wrong", (cluster.admin_password, "wrong"))
@@ -124,7 +124,7 @@ def test_a_wrong_password_is_told_at_once(
 @pytest.mark.parametrize(
     "command", [("topics", "list"), ("quorum", "status")], ids=["librdkafka", "own"]
 )
-def test_plaintext_is_told_that_it_is_tls(
+def test_a_plaintext_client_of_a_tls_listener_gets_a_hint(
     cluster: SecuredCluster, command: tuple[str, ...]
 ) -> None:
     bootstrap = read_command_config(cluster.directory / "client.properties").bootstrap

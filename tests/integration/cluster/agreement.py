@@ -33,7 +33,7 @@ def assert_everything_is_there(cluster: ClusterProcesses, producer: TimedProduce
     with Reader(cluster.client, topic, partitions) as reader:
         assert_read_back(producer, reader)
     wait_in_sync(cluster, topic)
-    # Not after the stop: what the last ones write nobody is left to commit.
+    # Not after the stop: too few nodes are left to commit what the last ones write.
     wait_until(lambda: _are_alike(cluster, _METADATA), "all metadata logs are the same")
     cluster.stop()
     for index in range(partitions):

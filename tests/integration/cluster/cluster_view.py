@@ -59,7 +59,7 @@ def create_topic(
 
 
 def partitions(cluster: ClusterProcesses, node: NodeOfCluster, topic: str) -> list[PartitionView]:
-    """In the order of their numbers, as one node knows them; none if it has not heard of them."""
+    """In the order of their numbers, as one node knows them; empty if it knows none."""
     request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
     (described,) = _send_request(cluster, node, request, _METADATA_VERSION).topics
     return [

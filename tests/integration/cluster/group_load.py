@@ -95,7 +95,7 @@ class CommittingConsumer:
         partition, offset, value = message.partition(), message.offset(), message.value()
         error = message.error()
         if error is not None:
-            # Of brokers that are gone it tells too, and goes on.
+            # The client also reports brokers that it cannot reach, and continues.
             if error.fatal():
                 self._error = str(error)
             return

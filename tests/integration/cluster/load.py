@@ -72,7 +72,7 @@ class TimedProducer(NumberedProducer):
 
 class Reader:
     """Reads every partition from its beginning during its `with`, in a thread of its own. What was
-    read once must never be read otherwise: offsets follow each other, whoever leads."""
+    read once must never be read otherwise: offsets follow each other under every leader."""
 
     def __init__(self, client: Mapping[str, Any], topic: str, partitions: int) -> None:
         # By partition, the value at each offset.
@@ -125,7 +125,7 @@ class Reader:
     def _take(self, message: Message) -> None:
         error, index, value = message.error(), message.partition(), message.value()
         if error is not None:
-            # Of brokers that are gone it tells too, and goes on.
+            # The client also reports brokers that it cannot reach, and continues.
             if error.fatal() or error.code() == KafkaError._AUTO_OFFSET_RESET:
                 self._error = str(error)
             return

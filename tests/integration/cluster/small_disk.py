@@ -38,7 +38,7 @@ class SmallDisk:
         if self._holder.stdout.readline() != "mounted\n":
             reason = self._holder.stderr.read()
             self._end()
-            pytest.skip(f"this host lets nobody mount in a namespace of his own: {reason}")
+            pytest.skip(f"this host does not permit mounts in a namespace: {reason}")
         return self
 
     def __exit__(

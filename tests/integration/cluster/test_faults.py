@@ -28,7 +28,7 @@ PROPERTIES = {
     "broker.session.timeout.ms": str(at_scale(quick=3_000, soak=9_000)),
     "broker.heartbeat.interval.ms": str(at_scale(quick=500, soak=2_000)),
 }
-# For how long nobody answers, if all are paused.
+# For how long no node answers, if all are paused.
 PAUSE_SECONDS = 2.0
 
 

@@ -1,4 +1,4 @@
-"""A disk that is full takes its own replicas out of use, and nobody waits for them."""
+"""A full disk takes its own replicas out of the ISR, and producers do not wait for them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ from ottla.wire.messages.incremental_alter_configs import (
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest
 from ottla.wire.schema import Message
-from tests.support.nodes.node_process import START_SECONDS_MAX, STOP_SECONDS_MAX
+from tests.support.nodes.node_process import START_SECONDS_MAX
+from tests.support.nodes.process_end import STOP_SECONDS_MAX
 from tests.support.nodes.wire_connection import WireConnection, framed
 from tests.support.security.tokens import Provider, bearer
 

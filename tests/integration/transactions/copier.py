@@ -143,7 +143,7 @@ class Copier:
             self._consumer.seek(TopicPartition(each.topic, each.partition, max(each.offset, 0)))
 
     def _rebalanced(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
-        """What came before may be somebody else's by now, or comes again."""
+        """Partitions of an earlier assignment may belong to another member now."""
         self._gathered = []
 
 

@@ -1,4 +1,4 @@
-"""Copier processes: killed by the test, started again by whoever looks after them."""
+"""Copier processes: killed by the test, and restarted by a watcher."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ COPIERS: Final = at_scale(quick=2, soak=4)
 COPY_SECONDS_MAX: Final = at_scale(quick=90, soak=600)
 # As parts of all records: a misfortune whenever so many more were copied.
 STEP: Final = 0.15 if not IS_SOAK else 0.04
-# Longer than a session, so that somebody else goes on with its partitions.
+# Longer than a session, so that another copier gets its partitions.
 ZOMBIE_SECONDS: Final = 3.0
 PROPERTIES = {
     "offsets.topic.num.partitions": "4",
@@ -149,7 +149,7 @@ class Progress:
 
 
 def trouble(cluster: ClusterProcesses, copiers: Copiers, progress: Progress) -> int:
-    """Kills somebody whenever some more was copied, until all of it is; says how often."""
+    """Kills a process after each part of the copy; returns how often."""
     nodes = cycle(cluster.brokers)
     count, goal = 0, 0.0
     for misfortune in cycle(("copier", "node", "zombie", "both", "stop")):

@@ -37,7 +37,7 @@ class Needed:
 @dataclass(frozen=True, slots=True)
 class AuthorizedApi:
     """A request to an API. `served` are the error codes of the response with all that is needed;
-    None for any but those of authorization. `name` tells the requests of one API apart."""
+    None for any but those of authorization. `name` distinguishes the requests of one API."""
 
     key: ApiKey
     request: Callable[[OneNode], Message]

@@ -1,4 +1,4 @@
-"""What requests of other nodes to a controller need: nobody else can pose as one."""
+"""What requests of other nodes to a controller need: no other principal can pose as one."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class IsrController:
         self._change(isr, leader, brokers)
 
     def register(self, node_id: int) -> int:
-        """A broker is back; whoever is in the ISR can lead again. Returns its epoch."""
+        """A broker is back; members of the ISR can lead again. Returns its epoch."""
         if not self.brokers[node_id].fenced:
             self.fence(node_id)
         self._broker_epoch += 1

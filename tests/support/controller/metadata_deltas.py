@@ -21,9 +21,9 @@ _KINDS = {
 
 
 def assert_leads(before: MetadataImage, delta: MetadataDelta, after: MetadataImage) -> None:
-    """That a delta tells every change, as it was before, and nothing that is not so.
+    """That a delta contains every change with its previous value, and nothing else.
 
-    It may tell of what was changed and changed back.
+    It may contain what was changed and changed back.
     """
     _assert_changes(before.brokers, delta.brokers_changed, after.brokers)
     _assert_changes(before.controllers, delta.controllers_changed, after.controllers)
@@ -40,7 +40,7 @@ def _assert_changes(
     for key, value in changed.items():
         assert value == before.get(key), f"{key} was something else"
     for key in {**before, **after}:
-        assert key in changed or before.get(key) == after.get(key), f"nobody is told of {key}"
+        assert key in changed or before.get(key) == after.get(key), f"the delta lacks {key}"
 
 
 def _assert_topics(before: MetadataImage, delta: MetadataDelta, after: MetadataImage) -> None:

@@ -28,7 +28,7 @@ def add_topic(image: MetadataImage, name: str, partitions: int) -> None:
 
 
 class Member:
-    """A client that does what it is told, when the test lets it."""
+    """A client that follows the coordinator's responses, when the test lets it."""
 
     def __init__(self, shard: GroupShard, member_id: str, **joining: Any) -> None:
         self.shard = shard
@@ -61,7 +61,7 @@ class Member:
         return self
 
     def beat(self, *, sends_owned: bool = True, **fields: Any) -> Member:
-        """A heartbeat, after which it has let go of, and taken, what it was told to."""
+        """A heartbeat, after which it has revoked and assigned what the response says."""
         error = self.try_beat(sends_owned=sends_owned, **fields)
         assert error == ErrorCode.NONE
         return self

@@ -37,15 +37,15 @@ PAYMENTS = TopicPartition("payments", 3)
 
 
 class Markers:
-    """Markers that somebody wants written."""
+    """Records which markers are requested."""
 
     def __init__(self) -> None:
-        self.wanted: list[TransactionMarkers] = []
+        self.requested: list[TransactionMarkers] = []
         self.is_closed = False
 
     def write(self, markers: TransactionMarkers) -> None:
         assert not self.is_closed
-        self.wanted.append(markers)
+        self.requested.append(markers)
 
     def close(self) -> None:
         self.is_closed = True
@@ -175,9 +175,9 @@ class TransactionShard:
         self.clock.advance(0)
 
     def markers_written(self) -> None:
-        """All markers that were wanted are written."""
-        wanted, self.markers.wanted = self.markers.wanted, []
-        for each in wanted:
+        """All requested markers are written."""
+        requested, self.markers.requested = self.markers.requested, []
+        for each in requested:
             self.written(each)
 
     def written(self, markers: TransactionMarkers) -> None:

@@ -2,7 +2,7 @@
 
 With OTTLA_JUDGE=1 (`make judge-all`) it is shown all that they write, otherwise a sample. Chance
 has no part in the choice: the content decides, so that a history which fails does so again. Where
-Java or Kafka's jars are missing nothing is shown, and the summary of the run tells the reason.
+Java or Kafka's jars are missing nothing is shown, and the summary of the run states the reason.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def assert_kafka_accepts_index(disk: Disk, path: str) -> None:
 
 
 def summary() -> str:
-    """What there is to tell at the end of a run, if anything was to be shown."""
+    """The text for the end of a run, if there was anything to check."""
     if withheld := ACCEPTED["withheld"]:
         reason = reason_unavailable()
         return f"Apache Kafka was shown none of {withheld} log directories: {reason}"

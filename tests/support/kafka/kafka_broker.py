@@ -34,7 +34,7 @@ class KafkaBroker:
     ) -> None:
         topic = NewTopic(name, partitions, 1, config=dict(configs or {}))
         self._admin.create_topics([topic])[name].result()
-        # The broker hears of it a moment after the controller has made it.
+        # The broker gets it a moment after the controller has created it.
         while self._admin.list_topics(name, TIMEOUT_S).topics[name].error is not None:
             pass
 

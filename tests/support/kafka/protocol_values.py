@@ -24,7 +24,7 @@ COUNTS_INSIDE = (0, 1, 1, 2)
 
 
 class Values:
-    """Makes messages. With `unknown_tags`, flexible structs carry tags that nobody declared; a
+    """Makes messages. With `unknown_tags`, flexible structs carry undeclared tags; a
     `small` message has one of everything that it can have, and that short."""
 
     def __init__(self, seed: int, *, unknown_tags: bool = False, small: bool = False) -> None:

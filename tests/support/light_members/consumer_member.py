@@ -13,7 +13,7 @@ _LEAVE_EPOCH = -1
 
 
 class LightConsumerMember(LightMember):
-    """Lets go at once of what it is told to, and says so."""
+    """Revokes partitions as soon as a response requires it, and confirms it at once."""
 
     _epoch = 0
     _topic_id = ZERO_UUID

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 def assign_cooperatively(
     owned: Mapping[str, frozenset[int]], *, partition_count: int
 ) -> dict[str, list[int]]:
-    """Everybody keeps what it may; what it may not keep, nobody has before it let go of it."""
+    """A partition that moves is unassigned until its owner has revoked it."""
     least, more = divmod(partition_count, len(owned))
     by_size = sorted(owned, key=lambda member_id: -len(owned[member_id]))
     quotas = {member_id: least + (index < more) for index, member_id in enumerate(by_size)}

@@ -23,7 +23,7 @@ _CONNECTING_AT_ONCE = 50
 
 
 class LightGroup:
-    """Connected when its `async with` begins; its members join when they are told to, and are gone
+    """Connected when its `async with` begins; its members join when `join` is called, and are gone
     after it."""
 
     def __init__(
@@ -66,7 +66,7 @@ class LightGroup:
             member.close()
 
     def join(self, members: Iterable[LightMember] | None = None) -> None:
-        """Everybody at once, unless it is said who."""
+        """All members at once, or only the given ones."""
         for member in self.members if members is None else members:
             self._running[member] = self._tasks.start("member", member.run())
 

@@ -21,12 +21,12 @@ from ottla.wire.schema import Message
 TIMEOUT_MS = 60_000
 _FIND_COORDINATOR_VERSION = 4
 _PAUSE_SECONDS = 0.02
-# What is told of a coordinator that is about to be there.
+# The errors of a coordinator that is not available yet.
 _NOT_YET = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 class LightMember(ABC):
-    """Made before its group starts it. `on_change` is told when it has other partitions."""
+    """Made before its group starts it. `on_change` is called when it has other partitions."""
 
     def __init__(self, group_id: str, topic: str, on_change: Callable[[], None]) -> None:
         self.group_id = group_id

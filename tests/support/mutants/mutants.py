@@ -67,7 +67,7 @@ def _read_all(self: Any, offset: int, **how: Any) -> Any:
 
 
 def _returns_log_end(self: Any, offset: int, **how: Any) -> Any:
-    """A read that finds nothing is told the end of the log as the high watermark."""
+    """A read that finds nothing gets the end of the log as the high watermark."""
     read = _READ(self, offset, **how)
     if read.records is None:
         return read._replace(high_watermark=self.require_log().log_end_offset)
@@ -83,7 +83,7 @@ def _skip_ahead(self: Any, offset: int, **how: Any) -> Any:
 
 
 def _stumbles(self: Any, offset: int, **how: Any) -> Any:
-    """Some reads end in an error that nobody has thought of."""
+    """Some reads end in an unexpected error."""
     if offset % 40 == 39:
         raise LookupError(offset)
     return _READ(self, offset, **how)
@@ -93,7 +93,7 @@ _READ = ReadablePartition.read
 
 
 def _follows_on(self: Partition, registration: Any) -> bool:
-    """The metadata is taken over, and whoever was fetched from is fetched from further on."""
+    """The metadata is applied, but fetching continues from the previous leader."""
     _FOLLOW(self, registration)
     return False
 
@@ -163,7 +163,7 @@ def _drops_records(original: Any) -> Any:
 
 
 async def _beats_no_more(_self: Any) -> None:
-    """A node registers and is not heard of any more."""
+    """A node registers and sends no heartbeats."""
 
 
 def _forgets_vote(original: Any) -> Any:
@@ -179,7 +179,7 @@ def _forgets_vote(original: Any) -> Any:
 
 
 def _joins_anyhow(self: Any, replica: Any, _offset: int) -> bool:
-    """Whoever fetches may join the ISR, however far behind."""
+    """Every follower that fetches may join the ISR, however far behind."""
     return self.pending is None and self.is_eligible(replica)
 
 
@@ -295,7 +295,7 @@ _MUTANTS = (
         NoAcknowledgedWriteLost,
     ),
     Mutant(
-        "tells a wrong high watermark",
+        "returns a wrong high watermark",
         replacing(ReadablePartition, "read", _returns_log_end),
         1,
         MonotonicHighWatermark,

@@ -58,7 +58,7 @@ def _commits_aborted(original: Any) -> Any:
 
 
 def _returns_unstable(original: Any) -> Any:
-    """Whoever asks for stable offsets is told of those that a transaction is about to replace."""
+    """A request for stable offsets returns those that a transaction is about to replace."""
 
     def init(self: Any, *arguments: Any, **_: Any) -> None:
         original(self, *arguments, require_stable=False)
@@ -84,7 +84,7 @@ def _answers_offsets_early(original: Any) -> Any:
 
 @contextmanager
 def _takes_any_commit() -> Iterator[None]:
-    """Whoever was a member once may commit."""
+    """Former members may commit."""
     with ExitStack() as stack:
         for kind in (ClassicGroup, ConsumerGroup):
             stack.enter_context(patch.object(kind, "require_may_commit", lambda *_, **__: None))
@@ -93,7 +93,7 @@ def _takes_any_commit() -> Iterator[None]:
 
 @contextmanager
 def _assigns_twice() -> Iterator[None]:
-    """Everybody is given one partition, whether somebody else has it or not."""
+    """Every member gets one partition, even if another member has it."""
 
     def gives(assign: Assignor) -> Assignor:
         def assign_twice(members: Any, partition_counts: Any) -> Any:
@@ -115,7 +115,7 @@ def _assigns_twice() -> Iterator[None]:
 
 OFFSET_MUTANTS = (
     copying(
-        "tells of a transaction's offsets before they are committed",
+        "reports a transaction's offsets before they are committed",
         around(Shard, "submit", _answers_offsets_early),
         1,
         NoOffsetOfATransactionLost,
@@ -131,7 +131,7 @@ OFFSET_MUTANTS = (
         EachInputIsCopiedOnce,
     ),
     copying(
-        "tells offsets that are not stable",
+        "returns offsets that are not stable",
         around(OffsetFetch, "__init__", _returns_unstable),
         2,
         NoCommitLost,

@@ -38,7 +38,7 @@ class Mutant:
     found_by: type[Claim]
     seeks: tuple[str, ...] = ()
     is_durable: bool = False
-    # Of a fault; whoever is away for 9 s is taken for gone.
+    # Of a fault; a broker without heartbeats for 9 s is fenced.
     seconds_min: float = 0.3
     seconds_max: float = 3
     # How many of those who do nothing in most plans.
@@ -127,6 +127,6 @@ def become_leader(change: Callable[[Partition], None]) -> Callable[[Any], Any]:
 
 
 def answers_early(self: Shard[Any], settle: Callable[[ErrorCode], object]) -> None:
-    """Answers leave before anybody else has the records that they tell of."""
+    """Responses are sent before any other replica has the records."""
     del self
     settle(ErrorCode.NONE)

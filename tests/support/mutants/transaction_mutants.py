@@ -84,7 +84,7 @@ _DECIDE = ending.decide
 
 
 def _reuses_epoch(transaction: Transaction, *arguments: Any, **named: Any) -> Transaction:
-    """Whoever takes an idle transactional id over is given the epoch that its last owner had."""
+    """A producer that takes over an idle transactional id gets the epoch of its previous owner."""
     after = _INITIALIZE(transaction, *arguments, **named)
     return after._replace(producer_epoch=max(transaction.producer_epoch, 0))
 
@@ -94,7 +94,7 @@ _INITIALIZE = initializing.initialize
 
 @contextmanager
 def _lets_zombies_in() -> Iterator[None]:
-    """The epoch of a producer does not matter to the coordinator, nor to whoever asks it."""
+    """The coordinator ignores the epoch of a producer, also in verifications."""
 
     def may_add(transaction: Transaction, *, producer_id: int, producer_epoch: int) -> None:
         del producer_epoch
@@ -137,7 +137,7 @@ def _marks_early(original: Any) -> Any:
 
 
 def _loads(change: Callable[[Transaction], Transaction]) -> Callable[[Any], Any]:
-    """Whoever becomes the coordinator has read something else than its log says."""
+    """A new coordinator has read something else than its log says."""
 
     def make(original: Any) -> Any:
         def loaded(self: TransactionCoordinator) -> None:
@@ -165,7 +165,7 @@ def _forgets_epochs(transaction: Transaction) -> Transaction:
 
 
 def _forgets_ongoing(self: TransactionCoordinator) -> None:
-    """Whoever becomes the coordinator times nothing out that was open before."""
+    """A new coordinator never times out transactions that were open before."""
     self._is_loaded = True
     for transaction in self.transactions:
         if transaction.state.is_prepared:
@@ -227,7 +227,7 @@ TRANSACTION_MUTANTS = (
         "tears a transaction", replacing(decisions, "markers_of", _tears), 1, MarkersFollowDecisions
     ),
     copying(
-        "tells of an end before it is committed",
+        "reports an end before it is committed",
         around(Shard, "_when_committed", _only_of("__transaction_state", answers_early)),
         10,
         TransactionsAreWhole,

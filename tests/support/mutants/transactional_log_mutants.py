@@ -38,7 +38,7 @@ from tests.support.mutants.planting import (
 
 @contextmanager
 def _skips_verification() -> Iterator[None]:
-    """Nobody asks whether a batch of the older protocol is in a transaction."""
+    """A batch of the older protocol is not verified with the coordinator."""
     verify = TransactionVerification.verify
 
     def skip(self: Any, producer: Any, batches: Any, supported: Supported, callback: Any) -> None:
@@ -97,7 +97,7 @@ def _stable_ahead(self: ReadableLog) -> int:
 
 
 def _marks_some_aborted(original: Any) -> Any:
-    """Readers are told to skip some of what was committed."""
+    """Responses list some committed transactions as aborted."""
 
     def update_marker(
         self: Any, batch: Any, *, base_offset: int, is_abort: bool, **named: Any
@@ -143,7 +143,7 @@ TRANSACTIONAL_LOG_MUTANTS = (
         NoReadBeforeItsCommit,
     ),
     copying(
-        "tells of stable records ahead of their replication",
+        "reports stable records before they are replicated",
         replacing(ReadableLog, "last_stable_offset", property(_stable_ahead)),
         5,
         MonotonicLastStableOffset,

@@ -58,7 +58,7 @@ class FakeConnection:
 
 
 class ClientStream:
-    """Connected when made; `end` tells the node that the client is gone."""
+    """Connected when made; `end` closes it, as the node sees it."""
 
     def __init__(
         self,

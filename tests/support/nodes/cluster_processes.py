@@ -22,10 +22,10 @@ from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from tests.support.nodes.node_listeners import HOST, NodeListeners, PlaintextListeners
+from tests.support.nodes.process_end import end_process
 from tests.support.nodes.wire_connection import WireConnection
 
 READY_SECONDS_MAX = 60.0
-STOP_SECONDS_MAX = 60.0
 WAIT_SECONDS_MAX = 60.0
 # Below the ports that the system gives to clients: one of those could take a killed node's.
 _PORTS = (15_000, 32_000)
@@ -126,17 +126,7 @@ class NodeOfCluster:
         """Sends a signal and returns the exit code."""
         assert self._process is not None, f"node {self.id} is not running"
         process, self._process, self._is_paused = self._process, None, False
-        process.send_signal(number)
-        try:
-            code = process.wait(STOP_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            assert process.stdout is not None
-            process.stdout.close()
-        return code
+        return end_process(process, number)
 
 
 class ClusterProcesses:
@@ -269,7 +259,7 @@ class ClusterProcesses:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on, and that no client is given either."""
+    """Ports on which no process listens, and that no client gets as its own port."""
     dice, found = SystemDice(), list[int]()
     while len(found) < count:
         port = dice.between(low=_PORTS[0], high=_PORTS[1])

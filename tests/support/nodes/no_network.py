@@ -1,4 +1,4 @@
-"""A host without a network: whoever tries to reach another one fails."""
+"""A host without a network: every attempt to connect fails."""
 
 from __future__ import annotations
 

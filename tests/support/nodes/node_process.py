@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.support.nodes.process_end import STOP_SECONDS_MAX, end_process
+
 START_SECONDS_MAX = 60.0
-STOP_SECONDS_MAX = 60.0
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _READY = "Ready on "
 
@@ -110,17 +111,7 @@ class NodeProcess:
     def _end(self, number: signal.Signals) -> int:
         assert self._process is not None, "the node is not running"
         process, self._process = self._process, None
-        process.send_signal(number)
-        try:
-            code = process.wait(STOP_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            assert process.stdout is not None
-            process.stdout.close()
-        return code
+        return end_process(process, number)
 
     @property
     def stderr(self) -> str:
@@ -160,4 +151,4 @@ class NodeProcess:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith(f"{name}:"):
                 return int(line.split()[1]) * 1024
-        raise AssertionError(f"the kernel tells no {name}")
+        raise AssertionError(f"the kernel does not report {name}")

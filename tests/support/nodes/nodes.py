@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tests.support.nodes.process_end import end_process
+
 READY_TIMEOUT_S = 30.0
-STOP_TIMEOUT_S = 30.0
 OTTLA = Path(sys.executable).with_name("ottla")
 
 
@@ -67,16 +69,10 @@ def _wait_ready(process: subprocess.Popen[str], stderr: IO[str]) -> str:
 
 
 def _stop(process: subprocess.Popen[str], stderr: IO[str]) -> None:
-    assert process.stdout is not None
-    process.terminate()
     try:
-        code = process.wait(STOP_TIMEOUT_S)
+        code = end_process(process, signal.SIGTERM)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
         raise AssertionError(f"the node did not stop: {_text(stderr)}") from None
-    finally:
-        process.stdout.close()
     errors = _text(stderr)
     assert code == 0, f"the node ended with {code}: {errors}"
     assert "Traceback" not in errors, f"the node had an exception: {errors}"

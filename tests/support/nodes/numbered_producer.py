@@ -25,7 +25,7 @@ _CONFIGS: dict[str, Any] = {
     "reconnect.backoff.max.ms": 100,
     "retry.backoff.ms": 10,
     "message.timeout.ms": 120_000,
-    # It would tell of every connection that is refused while the node is down.
+    # It would log every connection that is refused while the node is down.
     "log_level": 0,
 }
 

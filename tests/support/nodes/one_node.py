@@ -60,7 +60,7 @@ from tests.support.nodes.no_network import NoNetwork, NoPeers
 NODE_ID = NodeId(1)
 LISTENER = "PLAINTEXT"
 HOST, PORT = "broker.example", 9092
-# Longer than any test: nobody sends this node's heartbeats.
+# Longer than any test: this node sends no heartbeats.
 _SESSION_TIMEOUT_MS = 10**15
 
 T = TypeVar("T")
@@ -258,7 +258,7 @@ class OneNode:
         return self.broker.partitions.by_name(topic, index).require_log()
 
     def append(self, topic: str, *batches: bytearray, index: int = 0) -> None:
-        """Appends as a client's, with nobody asked about transactions."""
+        """Appends as for a client, without verifying transactions."""
         partition = self.broker.partitions.by_name(topic, index)
         now_ms = self.clock.now_ms()
         for batch in batches:

@@ -1,4 +1,4 @@
-"""A node that answers as a test tells it to, on a real port of this host."""
+"""A node with answers that a test sets, on a real port of this host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ottla.wire.schema import Message
 
 
 async def until(is_so: Callable[[], object]) -> None:
-    """Lets the loop run until something is so that no event tells of."""
+    """Lets the loop run until a condition holds for which there is no event."""
     while not is_so():  # noqa: ASYNC110 - what is looked at has no event
         await asyncio.sleep(0)  # noqa: TID251 - real sockets, no seam
 

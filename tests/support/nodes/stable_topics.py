@@ -1,4 +1,4 @@
-"""A commit is told before all its markers are written: what reads right after it waits for them."""
+"""A commit is answered before all its markers are written: reads right after it wait for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wait_stable(bootstrap: str, topic: str, *, partitions: int) -> None:
                 admin, names, IsolationLevel.READ_UNCOMMITTED
             )
         except KafkaException:
-            # Nobody leads one of them at the moment.
+            # One of them has no leader at the moment.
             return False
 
     wait_until(is_stable, f"{topic} has no open transaction")

@@ -86,7 +86,7 @@ class SteadyClient:
         (written,) = self._connection.send_request(request, 9).responses[0].partition_responses
         assert written.error_code == 0, written.error_message
         offset: int = written.base_offset
-        assert last is None or offset == last + 1, "somebody else writes to this topic"
+        assert last is None or offset == last + 1, "another client writes to this topic"
         partition = FetchPartition(fetch_offset=offset, partition_max_bytes=1 << 20)
         fetch = FetchRequest(
             max_wait_ms=1_000,

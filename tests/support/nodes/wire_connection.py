@@ -50,7 +50,7 @@ class WireConnection:
             self.socket.sendall(data)
 
     def finish(self) -> None:
-        """Tells the node that nothing more is sent."""
+        """Ends the sending side of the connection."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 

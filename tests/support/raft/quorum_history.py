@@ -2,7 +2,7 @@
 
 - What was answered is there in the end, and what was never asked for is not.
 - Replicas that have applied as much show the same, however they came by it.
-- What a listener is told leads from what it was shown before to what it is shown now.
+- The changes that a listener gets lead from the image that it had before to its current one.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class QuorumHistory:
         )
         self._topic_count = 0
         self._created: set[str] = set()
-        # Somebody wanted them to go, and was answered or not.
+        # A client requested their removal, and was answered or not.
         self._unwanted: set[str] = set()
         self._deleted: set[str] = set()
-        # What was shown by whoever was first to apply so much of the log.
+        # The image of the replica that was the first to apply so much of the log.
         self._shown: dict[int, MetadataImage] = {}
         self._operations: list[asyncio.Task[None]] = []
 
@@ -62,7 +62,7 @@ class QuorumHistory:
         await self._end()
 
     async def _end(self) -> None:
-        """Everybody comes back, and nothing goes wrong any more."""
+        """All replicas are restarted, and all faults end."""
         world = self.world
         world.heal()
         for node_id in NODES:
@@ -162,5 +162,5 @@ class QuorumHistory:
         self._unwanted.add(name)
         with suppress(KafkaError, PowerLost):
             await controller.submit(delete_topics, DeleteTopicsRequest(topic_names=[name]))
-            # Gone by now, or by somebody who was not told so.
+            # Removed by now, or by a client that got no response.
             self._deleted.add(name)

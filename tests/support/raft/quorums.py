@@ -161,7 +161,7 @@ class _Line:
 
 
 class SimulatedQuorum:
-    """The world: disks that outlive processes, and whoever runs on them. Inside a running loop."""
+    """Disks that outlive processes, and the replicas on them. Inside a running loop."""
 
     def __init__(
         self,

@@ -13,15 +13,12 @@ from dataclasses import dataclass, field, replace
 from ottla.raft.states import Leader, Resigned
 from ottla.runtime.dice import RandomDice
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
-from ottla.wire.messages.api_versions import (
-    ApiVersionsRequest,
-    ApiVersionsResponse,
-    SupportedFeatureKey,
-)
+from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
 from ottla.wire.schema import Message
 from tests.support.raft.raft_log import Entry, ReplicaDisk
 from tests.support.raft.raft_replica import (
+    API_VERSIONS,
     CLUSTER_ID,
     Packet,
     Replica,
@@ -29,10 +26,6 @@ from tests.support.raft.raft_replica import (
     formatted_disk,
     voter,
     voter_set,
-)
-
-API_VERSIONS = ApiVersionsResponse(
-    supported_features=[SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)]
 )
 
 

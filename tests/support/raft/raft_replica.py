@@ -27,11 +27,15 @@ from ottla.raft import (
     VoterEndpoint,
     VoterSet,
 )
+from ottla.wire.messages.api_versions import ApiVersionsResponse, SupportedFeatureKey
 from ottla.wire.schema import Message
 from ottla.wire.stored.quorum import KRaftVersionRecord
 from tests.support.raft.raft_log import Entry, ReplicaDisk, StoredSnapshot, decode
 
 CLUSTER_ID = "raft-test"
+API_VERSIONS = ApiVersionsResponse(
+    supported_features=[SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)]
+)
 
 
 class Packet(NamedTuple):
@@ -130,7 +134,7 @@ class Replica:
         self.carry_out()
 
     def request(self, request: Message, now_ms: int) -> int:
-        """A request of somebody who is no replica; its response comes to `answers`."""
+        """A request of a client that is not a replica; its response comes to `answers`."""
         self.now_ms = now_ms
         number = self.raft.receive(request, now_ms=now_ms)
         self.carry_out()

@@ -39,15 +39,12 @@ from pathlib import Path
 
 from ottla.raft.states import Follower, Leader, State, Unattached
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
-from ottla.wire.messages.api_versions import (
-    ApiVersionsRequest,
-    ApiVersionsResponse,
-    SupportedFeatureKey,
-)
+from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
 from ottla.wire.schema import Message
 from tests.support.raft.raft_log import ReplicaDisk
 from tests.support.raft.raft_replica import (
+    API_VERSIONS,
     CLUSTER_ID,
     Packet,
     Replica,
@@ -262,9 +259,7 @@ class Scenario:
         elif target is None or is_lost:
             return
         elif isinstance(packet.message, ApiVersionsRequest):
-            kraft = SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)
-            response = ApiVersionsResponse(supported_features=[kraft])
-            self._packets.append(packet.answered(response))
+            self._packets.append(packet.answered(API_VERSIONS))
         elif not packet.is_response or packet.connection is target.raft:
             target.deliver(packet, self._now_ms)
 

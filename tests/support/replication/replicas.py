@@ -39,7 +39,7 @@ def registered(
 def new_partition(
     log: Log | None = None, name: TopicPartition = PARTITION, *, epoch: int = -1
 ) -> Partition:
-    """One that has heard nothing of the metadata yet."""
+    """A replica that has no metadata yet."""
     partition = Partition(name, TOPIC_ID, leader=NodeId(-1), leader_epoch=LeaderEpoch(epoch))
     partition.log = log or new_log()
     return partition
@@ -86,7 +86,7 @@ class Leader:
         self.partition.isr_change_committed(change, committed)
 
     def append(self, count: int = 1, *, acks: int = ACKS_ALL) -> list[ErrorCode]:
-        """Appends batches of one record; what their producers will be told comes later."""
+        """Appends batches of one record; the responses to their producers come later."""
         results: list[ErrorCode] = []
         for _ in range(count):
             result = self.partition.append(batch_of(b"v"), now_ms=NOW_MS, acks=acks)

@@ -2,7 +2,7 @@
 
 Everything between them is delayed, in any order: metadata, fetches and their answers, proposals and
 theirs. Nodes die at any time, by a signal or, where every append is synced before it counts, with
-their power. What was acknowledged or could be read must be in the log of whoever leads from then
+their power. What was acknowledged or could be read must be in the log of every leader from then
 on, at the same offset and byte by byte. The same seed plays the same history again.
 """
 
@@ -45,7 +45,7 @@ CONFIG = LogConfig(segment_bytes=1_500, index_interval_bytes=200)
 
 
 class Request(NamedTuple):
-    """A fetch on its way to whoever the follower takes for the leader."""
+    """A fetch on its way to the node that the follower considers the leader."""
 
     follower: Node
     incarnation: int
@@ -142,7 +142,7 @@ class ReplicatedHistory:
         self.loses_power = loses_power
         self.now_ms = 0
         self.controller = IsrController()
-        # What nobody may lose: batches by offset.
+        # Batches that must not be lost, by offset.
         self.promised: dict[int, bytes] = {}
         self.acknowledged = 0
         self.elections = 0
@@ -192,7 +192,7 @@ class ReplicatedHistory:
     def new_leader(self, node: Node) -> None:
         self.elections += 1
         if node.partition.leader_epoch < self.controller.registration.leader_epoch:
-            # It has yet to hear that it was deposed, and cannot commit anything.
+            # It does not know yet that it was deposed, and cannot commit anything.
             return
         batches: dict[int, bytes] = {
             each.header.base_offset: each.data for each in all_batches(node.log)
@@ -338,7 +338,7 @@ class ReplicatedHistory:
                 before = self._consume(node, before)
 
     def _consume(self, node: Node, offset: int) -> int:
-        """Reads a committed batch, which nobody may lose from now on."""
+        """Reads a committed batch, which must not be lost from now on."""
         read = node.partition.read(
             offset, bytes_max=1, isolation=Isolation.READ_UNCOMMITTED, min_one_batch=True
         )
@@ -350,7 +350,7 @@ class ReplicatedHistory:
         return offset + 1
 
     def _heal(self) -> None:
-        """Everybody is back and hears everything; then all have the same, and all of it."""
+        """All replicas are back and get all metadata; then their logs are equal and complete."""
         while any(not each.is_alive for each in self.nodes.values()):
             self._come_back()
         for _ in range(60):

@@ -1,4 +1,4 @@
-"""A streaming copy from topic to topic as a process of its own, which somebody is going to kill.
+"""A streaming copy from topic to topic as a process of its own, which the tests kill.
 
 `python -m tests.support.spark.copying_query JSON` runs until all that was there is copied; the JSON
 is an `Order`. The query goes on where the checkpoint says that the last one was.

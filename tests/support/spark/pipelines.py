@@ -115,7 +115,7 @@ def values_of(spark: SparkSession, bootstrap: str, topic: str) -> list[dict[str,
 
 
 def is_committed(bootstrap: str, topic: str) -> bool:
-    """Whether nothing is hidden by a transaction. One is over for whoever ended it a moment before
+    """Whether nothing is hidden by a transaction. Its producer gets the response a moment before
     its markers are in the logs."""
     given = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic}
     options = parse_options(given, is_streaming=False)

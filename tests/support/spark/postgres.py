@@ -22,7 +22,7 @@ def reason_unavailable() -> str | None:
 
 class Postgres:
     """Made over a directory that anybody can get to, then started and stopped as often as one
-    likes. It trusts everybody on the loopback."""
+    likes. It trusts all users on the loopback."""
 
     def __init__(self, directory: Path) -> None:
         self.port = free_ports(SystemDice(), "127.0.0.1", count=1)[0]

@@ -100,7 +100,7 @@ class Connector:
 
 
 def received(frame: DataFrame) -> list[Received]:
-    # As a number: a timestamp would be shown in the zone of whoever collects it.
+    # As a number: a timestamp would be shown in the time zone of the process that collects it.
     rows = frame.selectExpr("*", "unix_millis(timestamp) AS timestamp_ms").collect()
     found = [_received(row) for row in rows]
     return sorted(found, key=lambda each: (*each.message[:2], each.offset))

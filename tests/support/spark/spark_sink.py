@@ -111,7 +111,7 @@ def _die() -> None:
 
 @contextmanager
 def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> Iterator[None]:
-    """Whoever ends a transaction dies at the so manieth, before it is asked for or after."""
+    """Fails at the given end of a transaction, before or after its request."""
     end, count = SinkTransactions.end, 0
 
     async def counted(self: SinkTransactions, producer: Producer, *, commits: bool) -> None:
@@ -130,7 +130,7 @@ def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> It
 def read(bootstrap: str, topic: str, *, count: int) -> list[Message]:
     """Everything that is committed, as soon as it is so much; what is more is found as well.
 
-    A transaction is over for whoever ended it a moment before its markers are in the logs.
+    The producer of a transaction gets its response a moment before the markers are in the logs.
     """
     for _ in range(READS_MAX):
         found = _read_once(bootstrap, topic)

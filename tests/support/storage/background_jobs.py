@@ -41,7 +41,7 @@ def exit_by_signal() -> None:
 
 
 def announce_and_never_end(path: str) -> None:
-    """Writes its process id to a pipe that somebody waits on, then stays."""
+    """Writes its process id to a pipe that the test reads, then stays."""
     with open(path, "w") as pipe:
         pipe.write(str(os.getpid()))
     signal.pause()

@@ -112,7 +112,7 @@ def latest_values(log: Log) -> dict[bytes, tuple[int, bytes]]:
 
 
 def assert_indexes_agree(log: Log) -> None:
-    """Segments follow each other, and each index tells what is in its log file."""
+    """Segments follow each other, and each index agrees with its log file."""
     for segment in log.segments:
         batches = stored_batches(segment)
         segment.sanity_check()

@@ -44,7 +44,7 @@ class HeldBackground(InlineBackground):
         return self.run(function, *arguments)
 
     async def release(self) -> None:
-        """Does what is held, and lets everybody react. What comes next is held again."""
+        """Runs the held jobs, and lets all tasks react. What comes next is held again."""
         held, self.held = self.held, []
         for finish in held:
             finish()
@@ -52,7 +52,7 @@ class HeldBackground(InlineBackground):
 
 
 async def settle() -> None:
-    """Lets everybody go on until all wait for something that has not happened."""
+    """Lets all tasks run until each waits for something that has not happened."""
     loop = asyncio.get_running_loop()
     is_quiet = False
     while not is_quiet:

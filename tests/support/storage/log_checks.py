@@ -1,4 +1,4 @@
-"""What is true of every log, whatever happened to it: told by reading its files from the start."""
+"""What is true of every log, whatever happened to it, checked by reading its files."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _assert_time_index_agrees(
 
 
 def epochs_of(log: Log, *, start: int) -> list[tuple[int, int]]:
-    """The epochs that a log's batches tell, from `start` on.
+    """The epochs in a log's batches, from `start` on.
 
     A log that has lost all its batches to retention remembers the last epoch while it is open.
     """
@@ -166,7 +166,7 @@ def facts(entry: ProducerEntry) -> tuple[object, ...]:
 def assert_producers_are(log: Log, *replays: Replay) -> None:
     """Each producer, and each aborted transaction, is as one of the replays has it.
 
-    More than one where retention took the beginning of the log, of which a snapshot may tell still.
+    More than one where retention took the beginning of the log, that a snapshot may still contain.
     """
     entries = log.producers.state.entries
     for producer_id in set(entries).union(*(replay.state.entries for replay in replays)):
@@ -177,7 +177,7 @@ def assert_producers_are(log: Log, *replays: Replay) -> None:
     ends = {header.base_offset for _, header, _ in all_batches(log) if header.is_control}
     for last_offset in ends:
         assert aborted.get(last_offset) in [replay.aborted.get(last_offset) for replay in replays]
-    assert set(aborted) <= ends, "the transaction index tells of a marker that is not there"
+    assert set(aborted) <= ends, "the transaction index has an entry without a marker"
 
 
 def directory_content(disk: Disk, directory: str) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""A program that writes to a log on a real disk and tells how far it is, until it is killed.
+"""A program that writes to a log on a real disk and prints its progress, until it is killed.
 
     python -m tests.support.storage.log_writer <data directory> <seed>
 

@@ -92,7 +92,7 @@ def test_envelope_to_a_deposed_controller_comes_back(node: OneNode) -> None:
     assert answer.response_data is None
 
 
-def test_envelope_whose_outcome_is_unknown_is_not_said_to_be_unexecuted(
+def test_envelope_with_an_unknown_outcome_is_not_reported_as_unexecuted(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def serve(_service: ControllerService, _request: Message, *, rights: Rights) -> Message:

@@ -1,4 +1,4 @@
-"""A coordinator's state is what was written, even if a disk tells something else meanwhile."""
+"""A coordinator's state is what was written, even if a disk returns something else meanwhile."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_files_that_are_read_after_connecting_are_named_as_well(tmp_path: Path) 
     assert raised.value.exit_code == ExitCode.USAGE
 
 
-def test_a_directory_and_a_forbidden_file_are_told_apart(tmp_path: Path) -> None:
+def test_a_directory_and_an_unreadable_file_have_different_errors(tmp_path: Path) -> None:
     result = run("start", "--config", str(tmp_path))
     assert f"{tmp_path} is a directory, not a file; give" in result.stderr
     if os.geteuid():

@@ -1,4 +1,4 @@
-"""One connection to a node: answers find their requests, and every end is told of."""
+"""One connection to a node: answers find their requests, and every end is reported."""
 
 from __future__ import annotations
 

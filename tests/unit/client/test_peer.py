@@ -24,7 +24,7 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 
 
 class Here:
-    """What a peer needs, and what it told."""
+    """What a peer needs, and the calls that it made."""
 
     def __init__(self, address: Address | None) -> None:
         self.address = address

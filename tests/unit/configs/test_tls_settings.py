@@ -110,7 +110,7 @@ def test_keys_and_certificates_can_be_texts() -> None:
             {"ssl.keystore.location": "", "ssl.keystore.password": "swordfish"},
             "ssl.keystore.password is set without ssl.keystore.location",
         ),
-        ({"ssl.keystore.key": "swordfish"}, "need each other; set both"),
+        ({"ssl.keystore.key": "swordfish"}, "must be set together"),
         (
             {"ssl.keystore.key": "swordfish", "ssl.keystore.certificate.chain": "swordfish"},
             "set either ssl.keystore.location or ssl.keystore.key",
@@ -158,7 +158,7 @@ def test_keys_and_certificates_can_be_texts() -> None:
                 "ssl.cipher.suites": ",".join(TLS_1_3_SUITES),
                 "ssl.enabled.protocols": "TLSv1.2",
             },
-            "ssl.cipher.suites has none for TLSv1.2",
+            "ssl.cipher.suites has no cipher suite for TLSv1.2",
         ),
         (
             {"ssl.endpoint.identification.algorithm": "ldaps"},

@@ -75,7 +75,7 @@ def test_an_internal_segment_size_may_be_less_than_a_segment_should_have() -> No
     assert topic({"internal.segment.bytes": "2048"}).segment_bytes == 2048
 
 
-def test_local_retention_is_the_whole_unless_it_is_said() -> None:
+def test_local_retention_defaults_to_the_whole_retention() -> None:
     config = topic({"retention.ms": "50", "local.retention.bytes": "7"})
     assert config.local_retention_ms == 50
     assert config.local_retention_bytes == 7

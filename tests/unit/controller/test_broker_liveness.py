@@ -1,4 +1,4 @@
-"""Brokers that come, are heard of, go or die, as the active controller sees and treats them."""
+"""Brokers that register, send heartbeats, leave or fail, as the active controller sees them."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

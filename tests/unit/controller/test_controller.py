@@ -172,7 +172,7 @@ def test_failed_flush_ends_the_controller_without_a_wrong_response() -> None:
             create(controller, "a"), create(controller, "b"), return_exceptions=True
         )
         for outcome in outcomes:
-            # They may be on the device or not. Whoever leads next knows.
+            # They may be on the device or not: the next leader decides.
             assert isinstance(outcome, KafkaError)
             assert outcome.code is ErrorCode.NOT_CONTROLLER
         assert isinstance(controller.quorum.failure, OSError)

@@ -1,4 +1,4 @@
-"""Elections that nobody has to ask for."""
+"""Elections without a request."""
 
 from ottla.controller.operations.elect_leaders import ElectionType, elect_leaders
 from ottla.controller.periodic_elections import preferred_elections, unclean_elections

@@ -1,4 +1,4 @@
-"""Records of internal topics are decoded by the name of their directory, or as they are told."""
+"""Records of internal topics are decoded by the name of their directory, or by a given format."""
 
 from pathlib import Path
 

@@ -84,7 +84,7 @@ def test_batch_too_far_from_its_segment_is_found(tmp_path: Path) -> None:
 
 
 def test_wrong_count_of_records_is_found(tmp_path: Path) -> None:
-    for count, complaint in ((4, "claims 4 records"), (2, "bytes are left after")):
+    for count, complaint in ((4, "has the record count 4"), (2, "bytes are left after")):
         (batch,) = plain_batches(1)
         struct.pack_into(">i", batch, RECORD_COUNT_AT, count)
         (problem,), _ = verified(write_log(tmp_path, [resealed(batch)]))

@@ -1,4 +1,4 @@
-"""What a delta tells a broker."""
+"""What a broker learns from a delta."""
 
 from ottla.configs import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
 from ottla.metadata import MetadataDelta, MetadataImage, MetadataReplay

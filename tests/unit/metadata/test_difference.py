@@ -1,4 +1,4 @@
-"""What lies between two images, against what the records between them tell."""
+"""The difference between two images, compared with the delta of the records between them."""
 
 from contextlib import suppress
 
@@ -48,7 +48,7 @@ def test_difference_has_the_changes_of_the_records_between(
     found = difference(before, after)
     assert_leads(before, replayed, after)
     assert_leads(before, found, after)
-    # It tells nothing that the records did not.
+    # It contains nothing that the records did not.
     for name in ("brokers_changed", "controllers_changed", "features_changed"):
         assert getattr(found, name).items() <= getattr(replayed, name).items()
     for topic_id, partitions in found.partitions_changed.items():

@@ -195,7 +195,7 @@ def test_follower_of_a_resigned_leader_waits_for_its_turn(
     assert peer.state() is Prospective
 
 
-def test_second_leader_of_an_epoch_is_not_believed() -> None:
+def test_second_leader_of_an_epoch_is_rejected() -> None:
     peer = Peer()
     peer.follow(2, 1)
     assert peer.send_request(begin_request(3, 1)).error_code == ErrorCode.INVALID_REQUEST

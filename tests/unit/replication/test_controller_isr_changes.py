@@ -27,7 +27,7 @@ from tests.support.replication.replicas import new_partition, registered
 
 
 class Here:
-    """A node that leads partitions, and a controller that answers as told."""
+    """A node that leads partitions, and a controller with given answers."""
 
     def __init__(self, count: int) -> None:
         self.clock = SimulatedClock()
@@ -129,7 +129,7 @@ def test_requests_that_fail_are_sent_again_until_they_are_answered() -> None:
         ChannelError("away"),
         ErrorCode.NOT_CONTROLLER,
         ErrorCode.STALE_BROKER_EPOCH,
-        RuntimeError("what nobody expects"),
+        RuntimeError("an unexpected error"),
     ]
 
     async def scenario() -> None:

@@ -55,7 +55,7 @@ def test_partitions_of_a_topic_go_together() -> None:
     assert named(request) == [(A, 0), (A, 1), (B, 0)]
 
 
-def test_a_partition_that_is_not_wanted_any_more_is_named_once() -> None:
+def test_a_partition_that_is_no_longer_fetched_is_named_once() -> None:
     session = FetcherSession()
     filled(session, (A, 0), (A, 1))
     session.answered(FetchResponse(session_id=7))
@@ -66,7 +66,7 @@ def test_a_partition_that_is_not_wanted_any_more_is_named_once() -> None:
     assert session.partition_count == 1
 
 
-def test_a_partition_that_is_wanted_again_at_once_is_not_forgotten() -> None:
+def test_a_partition_that_is_fetched_again_at_once_is_not_forgotten() -> None:
     session = FetcherSession()
     filled(session, (A, 0))
     session.answered(FetchResponse(session_id=7))

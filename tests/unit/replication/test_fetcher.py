@@ -126,7 +126,7 @@ def test_an_error_rests_the_partition_and_no_other() -> None:
         leader.answer(data(0, error_code=ErrorCode.UNKNOWN_LEADER_EPOCH))
         await here.settle()
         assert (leader.requested, leader.forgotten) == ({}, [0])
-        assert leader.requests[-1].max_wait_ms <= 21, "nobody rests longer because others wait"
+        assert leader.requests[-1].max_wait_ms <= 21, "no partition waits longer than its own delay"
         await here.settle(0.02)
         leader.answer()
         await here.settle()
@@ -196,7 +196,7 @@ def test_a_lost_connection_begins_a_new_session_with_everything() -> None:
 def test_unexpected_exceptions_do_not_end_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: object, **_more: object) -> None:
         monkeypatch.undo()
-        raise RuntimeError("what nobody expects")
+        raise RuntimeError("an unexpected error")
 
     async def scenario(here: Follower) -> None:
         partition = here.follow(0)

@@ -93,7 +93,7 @@ def test_a_batch_of_a_later_epoch_moves_no_start() -> None:
 @pytest.mark.parametrize(
     ("leaders", "end"),
     [
-        # The epoch is known here: it ended with whoever ended it first.
+        # The epoch is known here: it ended where its first leader ended it.
         (EpochEnd(1, 3), 3),
         (EpochEnd(1, 5), 4),
         # It is not: everything of later epochs goes, and the next fetch asks again.

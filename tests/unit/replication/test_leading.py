@@ -1,4 +1,4 @@
-"""A leader: what is committed, who is in sync, and who is told."""
+"""A leader: what is committed, which replicas are in sync, and which callbacks run."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_one_that_gave_up_joining_holds_nothing_back() -> None:
 
 def test_it_does_not_move_before_it_is_known_who_leads() -> None:
     log = new_log()
-    append(log, batch_of(b"maybe nobody else has it"))
+    append(log, batch_of(b"maybe no other replica has it"))
     partition = new_partition(log)
     partition.set_min_insync_replicas(1)
     assert log.high_watermark == 0
@@ -293,7 +293,7 @@ def test_a_leader_that_has_appended_nothing_knows_its_own_epoch() -> None:
     assert refusal(refused) is ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_what_a_diverging_follower_says_of_its_log_counts_for_nothing() -> None:
+def test_offsets_of_a_diverging_follower_are_ignored() -> None:
     leader = Leader(replicas=(1, 2), isr=(1, 2))
     leader.append(3, acks=1)
     leader.become(replicas=(1, 2), isr=(1, 2), leader_epoch=1, partition_epoch=1)

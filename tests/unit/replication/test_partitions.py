@@ -22,7 +22,7 @@ def test_fetch_that_waits_for_a_removed_topic_fails_as_unknown() -> None:
     looked: list[ErrorCode] = []
 
     def look(size: int) -> None:
-        assert size > 2**30, "not enough for everybody to look"
+        assert size > 2**30, "not enough for every thread to look"
         partition.forget(owner)
         with pytest.raises(KafkaError) as gone:
             partitions.by_id(TOPIC_ID, 0)

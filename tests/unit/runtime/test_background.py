@@ -113,7 +113,7 @@ def test_what_a_computation_raises_comes_back_with_its_traceback() -> None:
     with_background(scenario)
 
 
-def test_a_crash_of_the_worker_is_said_clearly_and_the_next_job_gets_a_new_one() -> None:
+def test_a_crash_of_the_worker_is_reported_and_the_next_job_gets_a_new_one() -> None:
     async def scenario(background: SystemBackground) -> None:
         with pytest.raises(WorkerCrashedError, match="exited with code 3 while it ran exit_with"):
             await background.compute(jobs.exit_with, 3)

@@ -1,4 +1,4 @@
-"""Many files over few descriptors: nobody notices, whatever happens to their names."""
+"""Many files over few descriptors: callers do not notice, whatever happens to their names."""
 
 from __future__ import annotations
 

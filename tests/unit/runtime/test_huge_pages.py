@@ -37,7 +37,7 @@ def test_the_heap_is_taken() -> None:
     assert list(huge_starts([mapped(HUGE, 2 * HUGE, name="[heap]")])) == [HUGE]
 
 
-@pytest.mark.skipif(not ROLLUP.exists(), reason="this system does not tell of huge pages")
+@pytest.mark.skipif(not ROLLUP.exists(), reason="this system does not report huge pages")
 def test_what_is_in_use_comes_into_huge_pages_and_stays_what_it_is() -> None:
     held = bytearray(range(256)) * (8 * HUGE // 256)
     gathered = gather_memory()

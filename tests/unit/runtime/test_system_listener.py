@@ -22,7 +22,7 @@ ANY_PORT = Address("127.0.0.1", 0)
 
 
 class Welcomed:
-    """A handler that sends one byte to whoever connects."""
+    """A handler that sends one byte to each client that connects."""
 
     def connected(self, connection: Connection) -> None:
         connection.write([b"!"])

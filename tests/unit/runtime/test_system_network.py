@@ -27,7 +27,7 @@ MUCH = 8 << 20
 
 
 class Recorder:
-    """A handler that keeps what it is told."""
+    """A handler that records its calls."""
 
     def __init__(self) -> None:
         self.connection: Connection

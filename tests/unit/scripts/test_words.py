@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.words.__main__ import texts_of
+from scripts.words.__main__ import Page, texts_of
 from scripts.words.text import Text, section
 
 MODULE = "src/ottla/cli/topics/command.py"
@@ -19,6 +19,8 @@ MODULE = "src/ottla/cli/topics/command.py"
         ('raise Refused(\n    "the log "\n    "is full"\n)', "error", "the log is full"),
         ('_log.warning("%s is late: %s", a, b)', "log", "%s is late: %s"),
         ('typer.echo(f"{count(n):>9} made")', "output", "{count(n)} made"),
+        ('getpass("The password: ")', "output", "The password:"),
+        ('lines = {"time (UTC)": cell}', "output", "time (UTC)"),
         ('table.add_column("leader", style="dim")', "output", "leader"),
         ('a = typer.Option("--all", help="All topics.")', "help", "All topics."),
         ('a = {"some key": 1}', "text", "some key"),
@@ -63,8 +65,24 @@ def test_only_docstrings_of_commands_are_help() -> None:
         'Handler: TypeAlias = "Callable[[str], None]"',
     ],
 )
-def test_strings_that_nobody_reads_are_left_out(code: str) -> None:
+def test_strings_that_are_not_shown_are_left_out(code: str) -> None:
     assert texts_of(MODULE, code) == []
+
+
+def test_docstrings_of_the_api_reference_are_texts() -> None:
+    page = Page.read("# `ottla.testing`\n\n::: ottla.testing\n    members:\n      - Cluster\n")
+    method = (
+        '    def stop(self):\n        """Stops it."""\n    def _end(self):\n        """No."""\n'
+    )
+    code = f'class Cluster:\n    """A cluster."""\n{method}class Internal:\n    """No."""\n'
+    expected = [Text("api", "A cluster."), Text("api", "Stops it.")]
+    assert texts_of("src/ottla/testing/cluster.py", code, [page]) == expected
+    assert texts_of("src/ottla/broker/cluster.py", code, [page]) == []
+
+
+def test_forms_have_labels_and_descriptions() -> None:
+    form = "name: Bug\nbody:\n  - type: textarea\n    id: a b\n    label: What happens?\n"
+    assert texts_of(".github/ISSUE_TEMPLATE/bug.yml", form) == [Text("doc", "What happens?")]
 
 
 def test_generators_have_only_errors() -> None:
@@ -85,7 +103,7 @@ One sentence that
 goes on. Another with [a link](page.md).
 
 ```sh
-make test
+make test # checks everything
 ```
 
 - an item
@@ -102,6 +120,7 @@ make test
         "an item of two lines",
         "name | does",
         "`a` | something",
+        "checks everything",
     ]
 
 

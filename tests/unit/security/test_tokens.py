@@ -48,13 +48,13 @@ def token(
 
 
 @pytest.mark.parametrize(
-    ("asked_ms", "max_ms", "expires_ms"),
+    ("requested_ms", "max_ms", "expires_ms"),
     [(-1, 1_000, 100), (0, 1_000, 100), (500, 500, 100), (50, 50, 50), (5_000, 1_000, 100)],
 )
 def test_lifetimes_are_limited_by_the_configured_ones(
-    asked_ms: int, max_ms: int, expires_ms: int
+    requested_ms: int, max_ms: int, expires_ms: int
 ) -> None:
-    made = token(max_lifetime_ms=asked_ms)
+    made = token(max_lifetime_ms=requested_ms)
     assert made.issued_at_ms == NOW_MS
     assert (made.max_at_ms, made.expires_at_ms) == (NOW_MS + max_ms, NOW_MS + expires_ms)
 

@@ -187,7 +187,7 @@ def test_looking_into_a_swap_makes_no_index() -> None:
 
 
 def test_empty_segment_that_is_swapped_in_replaces_the_one_of_its_offset() -> None:
-    """It has no last offset to tell what it replaces; Kafka's cleaner makes such segments."""
+    """It has no last offset that shows what it replaces; Kafka's cleaner makes such segments."""
     history, _ = copy.deepcopy(story())
     remove_cleaned_files(history)
     disk, first = history.disk, history.log.segments.first

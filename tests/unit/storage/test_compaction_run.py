@@ -1,4 +1,4 @@
-"""Compaction as work that somebody else does: throttled, cancelled, failing, too late."""
+"""Compaction as work in the background: throttled, cancelled, failing, too late."""
 
 from __future__ import annotations
 

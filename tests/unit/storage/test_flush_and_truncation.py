@@ -21,7 +21,7 @@ from tests.support.storage.log_checks import assert_sound
 from tests.support.storage.logs import NOW_MS, append, opened
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=1, file_delete_delay_ms=0)
-# Long enough for whoever does not wait to be seen doing so.
+# Long enough to notice an operation that does not wait.
 PAUSE_SECONDS = 0.1
 
 

@@ -14,9 +14,9 @@ from ottla.wire.errors import ProtocolError
 from ottla.wire.records.builder import build_batch, seal_batch
 from ottla.wire.records.columns import (
     BinaryColumn,
+    ColumnSelection,
     HeadersColumn,
     RecordColumns,
-    WantedColumns,
     decode_columns,
 )
 from ottla.wire.records.compression import Codec
@@ -134,16 +134,16 @@ def test_columns_that_are_not_selected_are_empty_and_the_others_complete(
     built = [build_batch(records) for records in batches]
     every, some = (
         decode_columns(built),
-        decode_columns(built, wanted=WantedColumns(keys, values, headers)),
+        decode_columns(built, selection=ColumnSelection(keys, values, headers)),
     )
     assert some.offsets.tolist() == every.offsets.tolist()
     assert some.timestamps.tolist() == every.timestamps.tolist()
     nothing = decode_columns([])
-    for is_wanted, found, whole, none in (
+    for is_selected, found, whole, none in (
         (keys, some.keys, every.keys, nothing.keys),
         (values, some.values, every.values, nothing.values),
     ):
-        expected = binary_array(whole if is_wanted else none, pyarrow.binary())
+        expected = binary_array(whole if is_selected else none, pyarrow.binary())
         assert binary_array(found, pyarrow.binary()).equals(expected)
     expected = headers_array(every.headers if headers else nothing.headers)
     assert headers_array(some.headers).equals(expected)

@@ -106,7 +106,7 @@ def test_bomb_is_stopped_at_the_limit(codec: Codec) -> None:
     assert peak < 4 * MEBIBYTE + len(bomb)
 
 
-def test_declared_size_of_a_snappy_block_is_not_believed() -> None:
+def test_declared_size_of_a_snappy_block_is_checked() -> None:
     lie = b"\xff\xff\xff\xff\x0f" + b"\x00" * 20
     with pytest.raises(ProtocolError, match="cannot hold"):
         decompress(Codec.SNAPPY, lie, output_bytes_max=2**40)

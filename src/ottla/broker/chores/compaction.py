@@ -131,7 +131,7 @@ class Compaction:
                 "; ".join(map(str, result.unreadable)),
             )
         _log.info(
-            "%s: compacted %d records to %d in %.1f s",
+            "%s: compacted; records before: %d, after: %d; seconds: %.1f",
             log.partition,
             result.records_read,
             result.records_kept,

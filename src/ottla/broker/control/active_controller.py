@@ -334,5 +334,5 @@ def _outcome_unknown() -> OutcomeUnknownError:
     return OutcomeUnknownError(
         ErrorCode.REQUEST_TIMED_OUT,
         "the active controller was lost before it answered, and may have executed the request; "
-        "look at the cluster before you send it again",
+        "check whether it took effect before you send it again",
     )

@@ -133,7 +133,7 @@ class AuditLog:
             await self._background.run(_append, self._file, lines)
         except OSError as error:
             self._dropped += dropped + len(entries)
-            _log.error("%d entries of the audit log are lost: %s", len(entries), error)
+            _log.error("audit log entries lost: %d; cannot write them: %s", len(entries), error)
         finally:
             self._writing = None
         if self._entries:

@@ -167,7 +167,7 @@ def _ascii(document: bytes) -> str:
     try:
         return document.decode("ascii")
     except UnicodeDecodeError:
-        raise ValueError("the file has other characters than a token") from None
+        raise ValueError("the file contains characters that are not allowed in a token") from None
 
 
 def _checked(text: object) -> Password:

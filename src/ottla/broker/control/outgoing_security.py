@@ -73,7 +73,7 @@ def _client_mechanism(
 
 def _login_token(listener: str, sasl: SaslSettings, seams: Seams) -> Callable[[], Password]:
     retrieval = None if sasl.oauth is None else sasl.oauth.retrieval
-    assert retrieval is not None, "the settings have the address of the tokens"
+    assert retrieval is not None, "the settings have the URL of the tokens"
     # Imported only by a node that uses tokens.
     from ottla.broker.control.login_token import ClientCredentials, LoginToken
     from ottla.broker.control.oauth_documents import is_file_url

@@ -97,7 +97,7 @@ class SaslServers:
             users = users_of(jaas_entry(mechanism, sasl.jaas, listener=listener).options)
             return lambda: PlainServer(users)
         if mechanism is Mechanism.OAUTHBEARER:
-            assert verifier is not None, "the settings have the address of the keys"
+            assert verifier is not None, "the settings have the URL of the keys"
             return lambda: OAuthBearerServer(verifier)
         scram = SCRAM_BY_NAME[mechanism]
         scram_users = self._scram_users(scram, credential_of)

@@ -138,7 +138,7 @@ class TokenKeys:
         self._retry_ms = self._settings.jwks_retry_backoff_ms
         if is_new:
             self._unknown_key_ms = self._settings.jwks_retry_backoff_ms
-            _log.info("new keys verify OAUTHBEARER tokens on listener %s", self._listener)
+            _log.info("listener %s uses new keys for OAUTHBEARER tokens", self._listener)
         self._schedule_refresh()
 
     def _doubled(self, backoff_ms: int) -> int:

@@ -40,8 +40,8 @@ def alter_replica_log_dirs(
 ) -> AlterReplicaLogDirsResponse:
     may_alter = context.rights.allows(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME)
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
-    for wanted in request.dirs:
-        for topic in wanted.topics:
+    for directory in request.dirs:
+        for topic in directory.topics:
             for index in topic.partitions:
                 error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
                 if may_alter:
@@ -53,7 +53,7 @@ def alter_replica_log_dirs(
                         failures,
                         topic.name,
                         index,
-                        path=wanted.path,
+                        path=directory.path,
                     )
                 results.setdefault(topic.name, []).append(
                     AlterReplicaLogDirPartitionResult(partition_index=index, error_code=error)
@@ -87,7 +87,7 @@ def _move(
     if partition is None:
         if topic not in cluster.image.topics.by_name:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        log_moves.wanted[name] = path
+        log_moves.requested_paths[name] = path
         return ErrorCode.REPLICA_NOT_AVAILABLE
     try:
         log_moves.move(partition, directory)

@@ -39,7 +39,7 @@ def describe_acls(
     try:
         context.rights.require(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
         require_authorizer(cluster.config)
-        wanted = AclFilter.of_request(request)
+        acl_filter = AclFilter.of_request(request)
     except KafkaError as error:
         return DescribeAclsResponse(error_code=error.code, error_message=error.message)
     return DescribeAclsResponse(
@@ -59,17 +59,17 @@ def describe_acls(
                     for entry in entries
                 ],
             )
-            for pattern, entries in _matching(cluster.image, wanted).items()
+            for pattern, entries in _matching(cluster.image, acl_filter).items()
         ],
     )
 
 
 def _matching(
-    image: MetadataImage, wanted: AclFilter
+    image: MetadataImage, acl_filter: AclFilter
 ) -> dict[ResourcePattern, list[AccessControlEntry]]:
     found: defaultdict[ResourcePattern, list[AccessControlEntry]] = defaultdict(list)
     for record in image.access_control_entries.values():
         binding = AclBinding.of_record(record)
-        if wanted.matches(binding):
+        if acl_filter.matches(binding):
             found[binding.pattern].append(binding.entry)
     return found

@@ -41,8 +41,8 @@ class _Shown(NamedTuple):
 
     @property
     def offset_lag(self) -> int:
-        wanted = self.log.high_watermark if self.copied is None else self.copied.log_end_offset
-        return max(wanted - self.log.log_end_offset, 0)
+        end_offset = self.log.high_watermark if self.copied is None else self.copied.log_end_offset
+        return max(end_offset - self.log.log_end_offset, 0)
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, rights=(Right(AclOperation.DESCRIBE, ResourceType.CLUSTER),))

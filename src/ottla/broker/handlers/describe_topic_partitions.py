@@ -43,14 +43,14 @@ def describe_topic_partitions(
         return _refuse(request)
     rights = context.rights
     refused: list[str] = []
-    wanted: Iterable[str] = requested or topics.by_name
+    candidates: Iterable[str] = requested or topics.by_name
     if not rights.is_unrestricted:
         visible = rights.allowed(
-            AclOperation.DESCRIBE, ResourceType.TOPIC, wanted, is_audited=bool(requested)
+            AclOperation.DESCRIBE, ResourceType.TOPIC, candidates, is_audited=bool(requested)
         )
         refused = sorted(name for name in requested - visible if name >= start)
-        wanted = visible
-    names = sorted(name for name in wanted if name >= start)
+        candidates = visible
+    names = sorted(name for name in candidates if name >= start)
     limit = min(request.response_partition_limit, cluster.config.max_request_partition_size_limit)
     page = _Page(
         ListenerView(cluster.image, context.listener), rights, partitions_max=max(limit, 1)

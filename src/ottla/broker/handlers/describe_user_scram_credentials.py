@@ -39,11 +39,12 @@ def describe_user_scram_credentials(
     for (user, mechanism), credential in sorted(cluster.image.scram_credentials.items()):
         info = CredentialInfo(mechanism=mechanism, iterations=credential.iterations)
         stored.setdefault(user, []).append(info)
-    asked = Counter(each.name for each in request.users or ())
+    requested = Counter(each.name for each in request.users or ())
     return DescribeUserScramCredentialsResponse(
         error_message=None,
         results=[
-            _described(user, stored, is_named_twice=asked[user] > 1) for user in asked or stored
+            _described(user, stored, is_named_twice=requested[user] > 1)
+            for user in requested or stored
         ],
     )
 

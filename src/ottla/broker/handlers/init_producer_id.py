@@ -79,7 +79,8 @@ def _check_rights(rights: Rights, request: InitProducerIdRequest) -> None:
         ) and not rights.allows_any(AclOperation.WRITE, ResourceType.TOPIC):
             raise KafkaError(
                 ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-                f"{rights.principal} may not write to any topic, nor IDEMPOTENT_WRITE",
+                f"{rights.principal} may neither WRITE to any topic nor IDEMPOTENT_WRITE on the "
+                "cluster; an administrator can add an ACL that allows one of them",
             )
         return
     rights.require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id)

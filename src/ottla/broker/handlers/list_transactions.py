@@ -41,13 +41,13 @@ def list_transactions(
     transactions: CoordinatorShards[TransactionCoordinator],
 ) -> Message | Pending:
     try:
-        wanted = _filter(request)
+        transaction_filter = _filter(request)
     except PatternError:
         return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     unknown = [name for name in request.state_filters if name not in STATES_BY_TITLE]
 
     def listing(transactions: TransactionCoordinator) -> Outcome:
-        found = transactions.list_transactions(wanted)
+        found = transactions.list_transactions(transaction_filter)
         return Outcome(response=ListTransactionsResponse(transaction_states=found))
 
     def combine(found: Sequence[ListTransactionsResponse]) -> ListTransactionsResponse:

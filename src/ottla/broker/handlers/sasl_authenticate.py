@@ -22,6 +22,6 @@ def sasl_authenticate(
     if session is None or session.sasl is None:
         return SaslAuthenticateResponse(
             error_code=ErrorCode.ILLEGAL_SASL_STATE,
-            error_message="this listener does not use SASL, or the client has authenticated",
+            error_message="this listener does not use SASL, or the client is authenticated already",
         )
     return session.authenticate(request, context.api_version)

@@ -83,4 +83,4 @@ def _replace(channels: ChannelSecurity, security: ListenerSecurity) -> None:
     try:
         channels.tls.replace(security.tls)
     except OSError as error:
-        _log.error("the new certificates are not used, the old ones stay: %s", error)
+        _log.error("cannot use the new certificates; the old ones stay in use: %s", error)

@@ -143,7 +143,7 @@ class ClientSession:
         assert self.limits is not None
         assert self.sasl is not None
         assert self.sasl.failure is not None
-        # Not its reason, which tells more than the client may know.
+        # Not its reason, which reveals more than the client may know.
         self.report_failure(self.sasl.failure.message)
 
         def refuse() -> None:

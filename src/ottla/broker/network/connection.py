@@ -120,7 +120,7 @@ class ClientConnection:
         self._session.begin(connection)
         if not self._limits.admits(connection.peer_address.host):
             _log.info(
-                "closing the connection from %s: its host has max.connections.per.ip connections",
+                "closing the connection from %s: its host has reached max.connections.per.ip",
                 connection.peer_address,
             )
             self.close()

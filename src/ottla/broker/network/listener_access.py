@@ -87,4 +87,6 @@ class ListenerAccess:
         try:
             return Principal(USER, self._mapping.name_of(subject_of(certificate)))
         except (InvalidCertificateError, KafkaError, ValueError) as error:
-            raise ConnectionAbortedError(f"its certificate names no principal: {error}") from None
+            raise ConnectionAbortedError(
+                f"the client's certificate names no principal: {error}"
+            ) from None

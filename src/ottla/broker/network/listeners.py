@@ -87,7 +87,7 @@ class ListenerAccesses:
                 if security.tls is not None:
                     self._endpoints[listener].replace(security.tls)
             except (OSError, InvalidConfigError) as error:
-                _log.error("the new settings of listener %s are not used: %s", listener, error)
+                _log.error("cannot apply the new settings of listener %s: %s", listener, error)
                 continue
             self._accesses[listener] = changed
 

@@ -323,7 +323,7 @@ class LocalReplicas:
         placement = LogPlacement(self._logs, self._cluster.config, self._cluster.node_id)
         placed = defaultdict(list)
         for replica in replicas:
-            path = self._log_moves.wanted.pop(replica.name, None)
+            path = self._log_moves.requested_paths.pop(replica.name, None)
             directory = placement.place(replica.registration, is_new=are_new, path=path)
             if directory is None:
                 _log.error("%s is offline: its log directory cannot be used", replica.name)

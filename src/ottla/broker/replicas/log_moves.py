@@ -71,7 +71,7 @@ class LogMoves:
         self._background = background
         self._moves: dict[TopicPartition, _Move] = {}
         # The requested log directory of replicas that this node does not have yet.
-        self.wanted: dict[TopicPartition, str] = {}
+        self.requested_paths: dict[TopicPartition, str] = {}
         self._bytes = ByteRate(
             windows_max=cluster.config.alter_log_dirs_replication_quota_window_num,
             window_seconds=cluster.config.alter_log_dirs_replication_quota_window_size_seconds,

@@ -45,10 +45,10 @@ class LogPlacement:
         """The directory that the metadata assigns, else the one at `path`, else the one with fewest
         logs. None if there is no directory, or if the log may be in a failed one: then it must not
         be created empty."""
-        wanted = registration.directory_of(self._node_id)
-        if wanted in self._by_id:
-            return self._by_id[wanted]
-        if not is_new and (wanted not in _NO_DIRECTORY or self._has_failed):
+        assigned = registration.directory_of(self._node_id)
+        if assigned in self._by_id:
+            return self._by_id[assigned]
+        if not is_new and (assigned not in _NO_DIRECTORY or self._has_failed):
             return None
         directory = min(
             self._counts, key=lambda each: (each.path != path, self._counts[each]), default=None

@@ -61,25 +61,19 @@ def add(
     ottla acls add --allow-principal User:shop --producer --topic orders
     """
     with client_command() as terminal:
+        from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
         from ottla.cli.acls.run import add
-        from ottla.cli.acls.wanted import WantedEntries, WantedResources
         from ottla.cli.connection.cluster_admin import with_admin
 
-        resources = WantedResources(
-            topics or (),
-            groups or (),
-            cluster,
-            transactional_ids or (),
-            delegation_tokens or (),
-            user_principals or (),
-            pattern,
+        resources = ResourceOptions(
+            topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
-        entries = WantedEntries(
-            allow_principals or (),
-            deny_principals or (),
-            allow_hosts or (),
-            deny_hosts or (),
-            operations or (),
+        entries = EntryOptions(
+            allow_principals,
+            deny_principals,
+            allow_hosts,
+            deny_hosts,
+            operations,
             producer,
             consumer,
             idempotent,
@@ -110,18 +104,12 @@ def list_(
     [bold]Example[/]  ottla acls list --topic orders --resource-pattern-type match
     """
     with client_command() as terminal:
+        from ottla.cli.acls.parsed_options import ResourceOptions
         from ottla.cli.acls.run import list_
-        from ottla.cli.acls.wanted import WantedResources
         from ottla.cli.connection.cluster_admin import with_admin
 
-        resources = WantedResources(
-            topics or (),
-            groups or (),
-            cluster,
-            transactional_ids or (),
-            delegation_tokens or (),
-            user_principals or (),
-            pattern,
+        resources = ResourceOptions(
+            topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
         with_admin(
             options,
@@ -151,30 +139,24 @@ def remove(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Remove the ACLs of the named resources; only those that match the other options.
+    """Remove the ACLs of the named resources that match the other options.
 
     [bold]Example[/]  ottla acls remove --allow-principal User:billing --topic orders
     """
     with client_command() as terminal:
+        from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
         from ottla.cli.acls.run import remove
-        from ottla.cli.acls.wanted import WantedEntries, WantedResources
         from ottla.cli.connection.cluster_admin import with_admin
 
-        resources = WantedResources(
-            topics or (),
-            groups or (),
-            cluster,
-            transactional_ids or (),
-            delegation_tokens or (),
-            user_principals or (),
-            pattern,
+        resources = ResourceOptions(
+            topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
-        entries = WantedEntries(
-            allow_principals or (),
-            deny_principals or (),
-            allow_hosts or (),
-            deny_hosts or (),
-            operations or (),
+        entries = EntryOptions(
+            allow_principals,
+            deny_principals,
+            allow_hosts,
+            deny_hosts,
+            operations,
             producer,
             consumer,
             idempotent,

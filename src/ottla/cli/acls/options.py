@@ -23,30 +23,37 @@ def _entries(option: str, metavar: str, text: str) -> object:
 
 
 Topics = Annotated[
-    list[str] | None, _names("--topic", "TOPIC", "A topic; any number. * stands for all topics.")
+    list[str] | None,
+    _names("--topic", "TOPIC", "A topic; can be repeated. * stands for all topics."),
 ]
 Groups = Annotated[
-    list[str] | None, _names("--group", "GROUP", "A group; any number. * stands for all groups.")
+    list[str] | None,
+    _names("--group", "GROUP", "A group; can be repeated. * stands for all groups."),
 ]
 Cluster = Annotated[
     bool, typer.Option("--cluster", help="The cluster itself.", rich_help_panel=_RESOURCES)
 ]
 TransactionalIds = Annotated[
-    list[str] | None, _names("--transactional-id", "ID", "A transactional id; any number.")
+    list[str] | None, _names("--transactional-id", "ID", "A transactional id; can be repeated.")
 ]
 DelegationTokens = Annotated[
-    list[str] | None, _names("--delegation-token", "ID", "A delegation token's id; any number.")
+    list[str] | None,
+    _names("--delegation-token", "ID", "Id of a delegation token; can be repeated."),
 ]
 UserPrincipals = Annotated[
     list[str] | None,
-    _names("--user-principal", "User:NAME", "A user whose delegation tokens are meant."),
+    _names(
+        "--user-principal",
+        "User:NAME",
+        "A user, for the right to the delegation tokens of that user; can be repeated.",
+    ),
 ]
 StoredPattern = Annotated[
     str,
     typer.Option(
         "--resource-pattern-type",
         metavar="literal|prefixed",
-        help="Whether the names are whole, or what names begin with.",
+        help="literal: names as given. prefixed: all names that begin with those given.",
         rich_help_panel=_RESOURCES,
     ),
 ]
@@ -55,41 +62,51 @@ FilterPattern = Annotated[
     typer.Option(
         "--resource-pattern-type",
         metavar="literal|prefixed|any|match",
-        help="Which ACLs to find: with whole names, with prefixes, both, or all that apply to a "
-        "resource of that name.",
+        help="literal: ACLs for exactly this name. prefixed: ACLs for exactly this prefix. any: "
+        "both. match: all ACLs that apply to a resource of this name.",
         rich_help_panel=_RESOURCES,
     ),
 ]
 AllowPrincipals = Annotated[
     list[str] | None,
-    _entries("--allow-principal", "User:NAME", "Who is allowed; any number. User:* is everyone."),
+    _entries(
+        "--allow-principal",
+        "User:NAME",
+        "Principal that is allowed; can be repeated. User:* is everyone.",
+    ),
 ]
 DenyPrincipals = Annotated[
     list[str] | None,
-    _entries("--deny-principal", "User:NAME", "Who is denied, whatever is allowed; any number."),
+    _entries(
+        "--deny-principal",
+        "User:NAME",
+        "Principal that is denied, even if another ACL allows it; can be repeated.",
+    ),
 ]
 AllowHosts = Annotated[
     list[str] | None,
-    _entries("--allow-host", "IP", "From where it is allowed; any number. Without it everywhere."),
+    _entries("--allow-host", "IP", "Host that is allowed; can be repeated. Default: all hosts."),
 ]
 DenyHosts = Annotated[
     list[str] | None,
-    _entries("--deny-host", "IP", "From where it is denied; any number. Without it everywhere."),
+    _entries("--deny-host", "IP", "Host that is denied; can be repeated. Default: all hosts."),
 ]
 Operations = Annotated[
     list[str] | None,
-    _entries("--operation", "OPERATION", "Such as read, write, describe-configs, all; any number."),
+    _entries(
+        "--operation", "OPERATION", "Such as read, write, describe-configs, all; can be repeated."
+    ),
 ]
 Principals = Annotated[
     list[str] | None,
-    _entries("--principal", "User:NAME", "Only ACLs of this principal; any number."),
+    _entries("--principal", "User:NAME", "Only ACLs of this principal; can be repeated."),
 ]
 Producer = Annotated[
     bool,
     typer.Option(
         "--producer",
-        help="What a producer needs: write, describe and create on the topics, write and describe "
-        "on the transactional ids.",
+        help="The operations that a producer needs: write, describe and create on the topics, "
+        "write and describe on the transactional ids.",
         rich_help_panel=_ENTRIES,
     ),
 ]
@@ -97,7 +114,8 @@ Consumer = Annotated[
     bool,
     typer.Option(
         "--consumer",
-        help="What a consumer needs: read and describe on the topics, read on the groups.",
+        help="The operations that a consumer needs: read and describe on the topics, read on the "
+        "groups.",
         rich_help_panel=_ENTRIES,
     ),
 ]
@@ -105,7 +123,8 @@ Idempotent = Annotated[
     bool,
     typer.Option(
         "--idempotent",
-        help="With --producer: also idempotent-write on the cluster, for old clusters.",
+        help="With --producer: also idempotent-write on the cluster, for clusters before Kafka "
+        "3.0.",
         rich_help_panel=_ENTRIES,
     ),
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ottla.cli.acls.wanted import (
-    WantedEntries,
-    WantedResources,
+from ottla.cli.acls.parsed_options import (
+    EntryOptions,
+    ResourceOptions,
     bindings_to_add,
     filters_to_list,
     filters_to_remove,
@@ -31,16 +31,16 @@ from ottla.wire.messages.delete_acls import DeleteAclsRequest
 async def add(
     admin: ClusterAdmin,
     terminal: Terminal,
-    resources: WantedResources,
-    entries: WantedEntries,
+    resources: ResourceOptions,
+    entries: EntryOptions,
     *,
     as_json: bool,
 ) -> ExitCode:
-    wanted = bindings_to_add(resources, entries)
-    request = CreateAclsRequest(creations=[creation(each) for each in wanted])
+    bindings = bindings_to_add(resources, entries)
+    request = CreateAclsRequest(creations=[creation(each) for each in bindings])
     response = await admin.send_request(request)
     added, worst = [], ExitCode.OK
-    for binding, result in zip(wanted, response.results, strict=True):
+    for binding, result in zip(bindings, response.results, strict=True):
         if result.error_code:
             what = f"add the ACL of {binding.entry.principal} on {_resource(binding)}"
             terminal.complain(refusal(what, result.error_code, result.error_message))
@@ -54,7 +54,7 @@ async def add(
 async def list_(
     admin: ClusterAdmin,
     terminal: Terminal,
-    resources: WantedResources,
+    resources: ResourceOptions,
     principals: Sequence[str],
     *,
     as_json: bool,
@@ -68,8 +68,8 @@ async def list_(
 async def remove(
     admin: ClusterAdmin,
     terminal: Terminal,
-    resources: WantedResources,
-    entries: WantedEntries,
+    resources: ResourceOptions,
+    entries: EntryOptions,
     *,
     is_confirmed: bool,
     as_json: bool,

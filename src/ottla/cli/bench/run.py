@@ -121,8 +121,8 @@ def _topic(
     if given is not None:
         yield given
         return
-    wanted = [NewTopic(fresh, num_partitions=partitions)]
-    created = cluster.admin.create_topics(wanted, request_timeout=REQUEST_TIMEOUT_S)
+    topics = [NewTopic(fresh, num_partitions=partitions)]
+    created = cluster.admin.create_topics(topics, request_timeout=REQUEST_TIMEOUT_S)
     result_of(created[fresh], f"create topic {fresh}")
     try:
         yield fresh

@@ -12,7 +12,7 @@ from ottla.cli.connection.client_command import Json, client_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Make certificates for development and tests, and show any.",
+    help="Make certificates for development and tests, and show the certificates in files.",
     epilog="[bold]Exit codes[/]  0: done.  1: a shown certificate is not valid now.  2: wrong "
     "usage.",
 )
@@ -22,7 +22,9 @@ Directory = Annotated[
     typer.Option("--out", "-o", metavar="DIR", help="The directory of the authority's files."),
 ]
 Days = Annotated[int, typer.Option("--days", min=1, metavar="N", help="How long it is valid.")]
-Rsa = Annotated[bool, typer.Option("--rsa", help="An RSA key instead of ECDSA (P-256).")]
+Rsa = Annotated[
+    bool, typer.Option("--rsa", help="Make an RSA key instead of an ECDSA key (P-256).")
+]
 Pkcs12 = Annotated[
     bool, typer.Option("--pkcs12", help="Also write a PKCS#12 store, with a password.")
 ]
@@ -31,8 +33,8 @@ PasswordFile = Annotated[
     typer.Option(
         "--password-file",
         metavar="FILE",
-        help="The password of the PKCS#12 store, the only line of the file (- is standard input); "
-        "without it the command asks.",
+        help="File with the password of the PKCS#12 store as its only line; - is standard input. "
+        "Without it, the command asks for the password.",
         show_default=False,
     ),
 ]
@@ -41,8 +43,7 @@ FileName = Annotated[
     typer.Option(
         "--file-name",
         metavar="NAME",
-        help="The name of the files, without .pem and .key; the name of the certificate if not "
-        "given.",
+        help="Name of the files, without .pem and .key. Default: the name of the certificate.",
         show_default=False,
     ),
 ]
@@ -79,7 +80,7 @@ def server(
         typer.Option(
             "--name",
             metavar="NAME",
-            help="The common name; the first host if not given.",
+            help="The common name. Default: the first host.",
             show_default=False,
         ),
     ] = None,
@@ -98,10 +99,10 @@ def server(
     with client_command() as terminal:
         from ottla.cli.certs.run import NewCertificate, make_signed
 
-        wanted = NewCertificate(
+        new = NewCertificate(
             name or hosts[0], directory, days, rsa, pkcs12, password_file, file_name
         )
-        make_signed(terminal, wanted, hosts)
+        make_signed(terminal, new, hosts)
 
 
 @app.command()
@@ -121,8 +122,8 @@ def client(
     with client_command() as terminal:
         from ottla.cli.certs.run import NewCertificate, make_signed
 
-        wanted = NewCertificate(name, directory, days, rsa, pkcs12, password_file, file_name)
-        make_signed(terminal, wanted, None)
+        new = NewCertificate(name, directory, days, rsa, pkcs12, password_file, file_name)
+        make_signed(terminal, new, None)
 
 
 @app.command()

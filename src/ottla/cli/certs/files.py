@@ -87,5 +87,6 @@ def read_authority(directory: Path) -> KeyPair:
         raise unreadable(error.filename, error, remedy=remedy) from None
     except (ValueError, TypeError) as error:
         raise CommandError(
-            f"{certificate} and {key} are no authority: {error}.", exit_code=ExitCode.USAGE
+            f"{certificate} and {key} are not the files of an authority: {error}.",
+            exit_code=ExitCode.USAGE,
         ) from None

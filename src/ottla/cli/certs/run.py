@@ -38,39 +38,39 @@ class NewCertificate:
     file_name: str | None = None
 
 
-def make_ca(terminal: Terminal, wanted: NewCertificate) -> None:
+def make_ca(terminal: Terminal, new: NewCertificate) -> None:
     require_package()
     from ottla.cli.certs.authority import Validity, make_authority
 
-    require_absent(CertificateFiles.of(wanted.directory, AUTHORITY)[:2])
-    validity = Validity(now(), wanted.days)
+    require_absent(CertificateFiles.of(new.directory, AUTHORITY)[:2])
+    validity = Validity(now(), new.days)
     try:
-        pair = make_authority(wanted.name, validity, is_rsa=wanted.is_rsa)
+        pair = make_authority(new.name, validity, is_rsa=new.is_rsa)
     except ValueError as error:
         raise _impossible(error) from None
-    _report(terminal, write_pair(wanted.directory, AUTHORITY, pair))
+    _report(terminal, write_pair(new.directory, AUTHORITY, pair))
 
 
-def make_signed(terminal: Terminal, wanted: NewCertificate, hosts: Sequence[str] | None) -> None:
+def make_signed(terminal: Terminal, new: NewCertificate, hosts: Sequence[str] | None) -> None:
     """A server's certificate for these hosts, or with None a client's."""
     require_package()
     from ottla.cli.certs.authority import Validity, make_client, make_server
 
-    name = wanted.file_name or wanted.name
+    name = new.file_name or new.name
     if name == AUTHORITY or "/" in name:
-        raise _usage(f"{name!r} cannot be the name of the files.", "Choose one with --file-name.")
-    authority = read_authority(wanted.directory)
-    require_absent(CertificateFiles.of(wanted.directory, name)[: 4 if wanted.pkcs12 else 3])
-    password = _pkcs12_password(wanted)
-    validity = Validity(now(), wanted.days)
+        raise _usage(f"{name!r} cannot be a file name.", "Choose one with --file-name.")
+    authority = read_authority(new.directory)
+    require_absent(CertificateFiles.of(new.directory, name)[: 4 if new.pkcs12 else 3])
+    password = _pkcs12_password(new)
+    validity = Validity(now(), new.days)
     try:
         if hosts is None:
-            pair = make_client(authority, wanted.name, validity, is_rsa=wanted.is_rsa)
+            pair = make_client(authority, new.name, validity, is_rsa=new.is_rsa)
         else:
-            pair = make_server(authority, wanted.name, hosts, validity, is_rsa=wanted.is_rsa)
+            pair = make_server(authority, new.name, hosts, validity, is_rsa=new.is_rsa)
     except ValueError as error:
         raise _impossible(error) from None
-    _report(terminal, write_pair(wanted.directory, name, pair, pkcs12_password=password))
+    _report(terminal, write_pair(new.directory, name, pair, pkcs12_password=password))
 
 
 def show_certificates(
@@ -117,13 +117,13 @@ def now() -> datetime:
     return datetime.fromtimestamp(SystemClock().now_ms() // 1_000, UTC)
 
 
-def _pkcs12_password(wanted: NewCertificate) -> str | None:
-    if not wanted.pkcs12:
-        if wanted.password_file is not None:
-            raise _usage("--password-file is the password of --pkcs12: add it.")
+def _pkcs12_password(new: NewCertificate) -> str | None:
+    if not new.pkcs12:
+        if new.password_file is not None:
+            raise _usage("--password-file needs --pkcs12.")
         return None
-    if wanted.password_file is not None:
-        return read_password_file(wanted.password_file).value
+    if new.password_file is not None:
+        return read_password_file(new.password_file).value
     from ottla.cli.display.passwords import ask_new_password
 
     return ask_new_password("Password of the PKCS#12 store").value
@@ -141,7 +141,7 @@ def _report(terminal: Terminal, paths: Sequence[Path]) -> None:
 
 
 def _impossible(error: ValueError) -> CommandError:
-    return _usage(f"There cannot be such a certificate: {error}.")
+    return _usage(f"Cannot make this certificate: {error}.")
 
 
 def _usage(message: str, *hints: str) -> CommandError:

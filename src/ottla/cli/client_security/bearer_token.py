@@ -55,7 +55,8 @@ class BearerTokenSource:
             return cls(url)
         if scheme != "https":
             raise _usage(
-                f"{TOKEN_URL} must begin with https:// or file://, as a token is a password."
+                f"{TOKEN_URL} must begin with https:// or file://, so that the token is not sent "
+                "in plaintext."
             )
         if not client_id or client_secret is None:
             raise _usage(f"{TOKEN_URL} needs {CLIENT_ID} and {CLIENT_SECRET}.")
@@ -73,7 +74,7 @@ class BearerTokenSource:
         except OSError as error:
             raise unreadable(path, error, remedy=f"correct {TOKEN_URL}") from None
         except UnicodeDecodeError:
-            raise _usage(f"{path} is not a token: it has characters that no token has.") from None
+            raise _usage(f"{path} has characters that are not allowed in a token.") from None
 
     def _from_endpoint(self, context: ssl.SSLContext | None) -> str:
         # Most commands never need HTTP.
@@ -91,7 +92,7 @@ class BearerTokenSource:
             )
         except OSError as error:
             raise CommandError(
-                f"No token from {self.url}: {error}.",
+                f"Cannot get a token from {self.url}: {error}.",
                 f"Check {TOKEN_URL}, {CLIENT_ID} and {CLIENT_SECRET}.",
                 exit_code=ExitCode.UNREACHABLE,
             ) from None

@@ -66,7 +66,7 @@ def _mechanism(security: ClientSecurity, dice: Dice) -> Callable[[], ClientMecha
         raise _usage(
             f"This command does not support sasl.mechanism={name}: it speaks Kafka's protocol "
             "itself.",
-            f"Use one of {', '.join(Mechanism)} for it.",
+            f"Use one of {', '.join(Mechanism)}.",
         )
     user, password = security.properties[USERNAME], Password(security.properties[PASSWORD])
     if name == Mechanism.PLAIN:

@@ -49,12 +49,12 @@ def ordinary_properties(properties: Mapping[str, str], security: ClientSecurity)
     if security.is_token:
         raise _usage(
             "This command's client cannot authenticate with a delegation token (tokenauth).",
-            "Use a user name and a password for it.",
+            "Authenticate with a user name and a password.",
         )
     if security.has_tls and "TLSv1.2" not in security.tls_versions:
         raise _usage(
             "This command's client cannot be limited to TLSv1.3.",
-            "Leave ssl.enabled.protocols out, and limit the listener's instead.",
+            "Leave out ssl.enabled.protocols, and set it on the broker's listener instead.",
         )
     found = {**others, **security.properties, SECURITY_PROTOCOL: security.protocol}
     if security.bearer is None:

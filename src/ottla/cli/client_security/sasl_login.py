@@ -64,7 +64,9 @@ def login_properties(given: Mapping[str, str], *, has_sasl: bool) -> SaslLogin |
         return _bearer_login(given, entry)
     for name in _OF_BEARER:
         if name in given:
-            raise _usage(f"{name} is for sasl.mechanism=OAUTHBEARER, and it is {mechanism}.")
+            raise _usage(
+                f"{name} needs sasl.mechanism=OAUTHBEARER, but sasl.mechanism is {mechanism}."
+            )
     if mechanism == _KERBEROS:
         return SaslLogin({MECHANISM: mechanism})
     return _password_login(given, mechanism, entry)
@@ -101,7 +103,7 @@ def _entry(given: Mapping[str, str], mechanism: str) -> JaasEntry | None:
         )
     if mechanism not in _MODULES[module]:
         raise _usage(
-            f"{JAAS} has {module}, and sasl.mechanism is {mechanism}.",
+            f"{JAAS} has {module}, but sasl.mechanism is {mechanism}.",
             f"{module} is for {' and '.join(_MODULES[module])}.",
         )
     if unknown := sorted(set(entry.options) - _OPTIONS[module]):
@@ -120,7 +122,7 @@ def _password_login(given: Mapping[str, str], mechanism: str, entry: JaasEntry |
     if not name or not password:
         missing = "user name" if not name else "password"
         raise _usage(
-            f"{mechanism} needs a user name and a password, and there is no {missing}.",
+            f"{mechanism} needs a user name and a password, but there is no {missing}.",
             f'Write {JAAS} with username="..." and password="...", or {USERNAME} and {PASSWORD}.',
         )
     return SaslLogin({MECHANISM: mechanism, USERNAME: name, PASSWORD: password}, is_token)

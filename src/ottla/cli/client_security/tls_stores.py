@@ -177,7 +177,7 @@ def no_security_package(reason: str) -> CommandError:
 def _require_pem_type(given: Mapping[str, str], store: str, name: str) -> None:
     config = f"{store}.type"
     if given.get(config, _PEM).upper() != _PEM:
-        raise _usage(f"{name} is PEM text, and {config} is not PEM: write {config}=PEM.")
+        raise _usage(f"{name} is PEM text, but {config} is not PEM: write {config}=PEM.")
 
 
 def _refuse_password(store: str, password: str | None) -> None:

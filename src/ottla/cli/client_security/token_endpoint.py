@@ -64,7 +64,7 @@ def request_token(
     except (ValueError, KeyError, TypeError):
         raise TokenEndpointError("the answer has no access_token") from None
     if not isinstance(token, str):
-        raise TokenEndpointError("the access_token of the answer is not a text")
+        raise TokenEndpointError("the access_token of the answer is not a string")
     return token
 
 

@@ -48,7 +48,7 @@ Secure = Annotated[
     bool,
     typer.Option(
         "--secure",
-        help="Make a new cluster with TLS, users with passwords, and ACLs, and a profile for its "
+        help="Secure a new cluster with TLS, SCRAM users and ACLs, and create a profile for its "
         "user admin.",
     ),
 ]
@@ -133,7 +133,7 @@ def kill(
     ] = "KILL",
     data_dir: DataDir = DEFAULT_DIR,
 ) -> None:
-    """Send a signal to a node: KILL ends it at once, STOP pauses it, CONT lets it go on.
+    """Send a signal to a node: KILL ends it at once, STOP pauses it, CONT resumes it.
 
     A killed node stays down, even with [cyan]up --restart[/], until
     [cyan]ottla cluster restart NODE[/] or the next [cyan]ottla cluster up[/].
@@ -200,7 +200,7 @@ def status(
     interval: Interval = DEFAULT_INTERVAL_S,
     as_json: Json = False,
 ) -> None:
-    """Show brokers and controllers, who leads, and which replicas are behind.
+    """Show brokers and controllers, which of them lead, and which replicas are behind.
 
     Shows the cluster in the directory, or the one that --bootstrap or --profile names.
 

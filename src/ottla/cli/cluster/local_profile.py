@@ -27,7 +27,7 @@ def use_local_profile(terminal: Terminal, layout: ClusterLayout) -> None:
         profiles.current = name
         write_profiles(profiles)
     terminal.stdout.print(
-        f"Profile {name} is in use now: the user admin of this cluster. Elsewhere: "
+        f"Profile {name} is in use now; it connects as the user admin. For other programs: "
         f"--command-config {layout.client_properties_file}",
         markup=False,
         soft_wrap=True,

@@ -53,14 +53,14 @@ class NewCluster:
     is_secured: bool = False
 
 
-def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
+def make_cluster(directory: Path, new: NewCluster) -> ClusterLayout:
     """Creates the cluster. Afterwards every node can be started for the first time."""
     directory = directory.resolve()
     _require_empty(directory)
     dice = SystemDice()
-    layout = ClusterLayout(directory, _places(directory, wanted, dice))
-    security = _security(layout, dice) if wanted.is_secured else None
-    properties = {place: _properties(place, layout, wanted, security) for place in layout.nodes}
+    layout = ClusterLayout(directory, _places(directory, new, dice))
+    security = _security(layout, dice) if new.is_secured else None
+    properties = {place: _properties(place, layout, new, security) for place in layout.nodes}
     for each in properties.values():
         _validate(each)
     for place, each in properties.items():
@@ -70,7 +70,7 @@ def make_cluster(directory: Path, wanted: NewCluster) -> ClusterLayout:
         # It may have secrets.
         write_private_file(place.properties_file, text)
     if security is not None:
-        write_security(layout, security, advertised_host=wanted.advertised_host)
+        write_security(layout, security, advertised_host=new.advertised_host)
     cluster_id = new_cluster_id(dice)
     users = [] if security is None else [security.admin_record(dice)]
     _format(layout, cluster_id, users, dice)
@@ -93,19 +93,19 @@ def _security(layout: ClusterLayout, dice: Dice) -> ClusterSecurity:
 
 
 def _properties(
-    place: NodePlace, layout: ClusterLayout, wanted: NewCluster, security: ClusterSecurity | None
+    place: NodePlace, layout: ClusterLayout, new: NewCluster, security: ClusterSecurity | None
 ) -> dict[str, str]:
     secured = (
         {}
         if security is None
-        else security.properties(place, layout.nodes, advertised_host=wanted.advertised_host)
+        else security.properties(place, layout.nodes, advertised_host=new.advertised_host)
     )
     controllers = tuple(node.controller_address for node in layout.nodes)
     return node_properties(
         place,
         bootstrap_controllers=join_addresses(controllers),
-        advertised_host=wanted.advertised_host,
-        defaults={**_ONE_HOST, **replication_defaults(wanted.nodes), **secured, **wanted.settings},
+        advertised_host=new.advertised_host,
+        defaults={**_ONE_HOST, **replication_defaults(new.nodes), **secured, **new.settings},
     )
 
 
@@ -135,28 +135,28 @@ def _format(
         )
 
 
-def _places(directory: Path, wanted: NewCluster, dice: Dice) -> tuple[NodePlace, ...]:
-    ports = _client_ports(wanted, dice)
-    controller_ports = free_ports(dice, CONTROLLER_HOST, count=wanted.nodes, excluding=ports)
+def _places(directory: Path, new: NewCluster, dice: Dice) -> tuple[NodePlace, ...]:
+    ports = _client_ports(new, dice)
+    controller_ports = free_ports(dice, CONTROLLER_HOST, count=new.nodes, excluding=ports)
     return tuple(
         NodePlace(
             node_id,
             node_folder(directory, node_id),
-            Address(wanted.listen.host, port),
+            Address(new.listen.host, port),
             Address(CONTROLLER_HOST, controller_port),
         )
         for node_id, port, controller_port in zip(
-            range(1, wanted.nodes + 1), ports, controller_ports, strict=True
+            range(1, new.nodes + 1), ports, controller_ports, strict=True
         )
     )
 
 
-def _client_ports(wanted: NewCluster, dice: Dice) -> list[int]:
-    host, first = wanted.listen
+def _client_ports(new: NewCluster, dice: Dice) -> list[int]:
+    host, first = new.listen
     try:
         if first == 0:
-            return free_ports(dice, host, count=wanted.nodes)
-        ports = list(range(first, first + wanted.nodes))
+            return free_ports(dice, host, count=new.nodes)
+        ports = list(range(first, first + new.nodes))
         taken = [port for port in ports if port > PORT_MAX or not is_free(host, port)]
     except OSError as error:
         raise CommandError(

@@ -143,7 +143,7 @@ class Supervisor:
     async def _keep_running(self, node: NodePlace) -> None:
         pause_seconds = _RESTART_SECONDS_MIN
         while True:
-            await self._wait_wanted(node)
+            await self._wait_not_stopped(node)
             started = self._clock.monotonic()
             how = await self._run(node)
             if self._is_stopping:
@@ -196,16 +196,16 @@ class Supervisor:
         started = self._clock.monotonic()
         with node.log_file.open("rb") as log:
             log.seek(position)
-            said = b""
-            while _READY not in said:
+            output = b""
+            while _READY not in output:
                 await self._clock.sleep(_POLL_SECONDS)
-                said += log.read()
+                output += log.read()
         seconds = self._clock.monotonic() - started
         self._ever_ready.add(node.id)
         self._set(node, pid=pid, state=READY)
         self._report(node, f"pid {pid}, ready in {seconds:.1f} s")
 
-    async def _wait_wanted(self, node: NodePlace) -> None:
+    async def _wait_not_stopped(self, node: NodePlace) -> None:
         while node.stopped_file.exists():
             await self._wake.wait()
             self._wake.clear()

@@ -51,12 +51,12 @@ def find_or_make(
     is_secured: bool = False,
 ) -> ClusterLayout:
     """The cluster in the directory, or a new one. The options must match an existing cluster."""
-    wanted = dict(parse_name_values(settings, what="--set"))
+    configs = dict(parse_name_values(settings, what="--set"))
     address = parse_listen(listen or DEFAULT_LISTEN)
     if not has_cluster(directory):
         from ottla.cli.cluster.making import NewCluster, make_cluster
 
-        new = NewCluster(nodes or DEFAULT_NODES, address, advertise, wanted, is_secured)
+        new = NewCluster(nodes or DEFAULT_NODES, address, advertise, configs, is_secured)
         return make_cluster(directory, new)
     layout = read_layout(directory)
     if is_secured and not layout.client_properties_file.exists():
@@ -65,7 +65,7 @@ def find_or_make(
         raise _differs(layout, f"it has {count(len(layout.nodes), 'node')}")
     if listen is not None and address not in (layout.nodes[0].address, address._replace(port=0)):
         raise _differs(layout, f"it listens on {layout.bootstrap}")
-    if advertise is not None or wanted:
+    if advertise is not None or configs:
         raise _differs(layout, "its settings are in the server.properties of each node")
     return layout
 

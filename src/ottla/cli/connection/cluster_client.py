@@ -95,10 +95,10 @@ class ConnectedCluster:
             if reason.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 raise cluster_errors.refused(f"describe topic {topic}", reason) from None
 
-    def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
-        """The wanted partitions of a topic, or all, in order."""
+    def partitions(self, topic: str, requested: Iterable[int] = ()) -> list[int]:
+        """The requested partitions of a topic, or all, in order."""
         existing = self.topic(topic).partitions
-        chosen = sorted(set(wanted)) or sorted(existing)
+        chosen = sorted(set(requested)) or sorted(existing)
         if missing := [partition for partition in chosen if partition not in existing]:
             raise cluster_errors.unknown_partitions(topic, missing, len(existing))
         return chosen

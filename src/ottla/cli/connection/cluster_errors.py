@@ -61,8 +61,8 @@ def refused(doing: str, error: KafkaError) -> CommandError:
     hints = [_HINTS[name]] if name in _HINTS else []
     if name in _SILENCE:
         hints.append(
-            "The cluster answered before: check that the broker is running, is not overloaded "
-            "and has free disk space; see its log."
+            "The cluster answered earlier requests: check that the broker is running, is not "
+            "overloaded and has free disk space; see its log."
         )
     reason = error.str().removeprefix("Broker: ").removeprefix("Local: ").rstrip(".")
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)

@@ -61,7 +61,7 @@ class PortProbe:
     async def _why_one_unreachable(self, address: Address) -> str | None:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                connection = await self._network.connect(address, FirstWords())
+                connection = await self._network.connect(address, FirstBytes())
         except TimeoutError:
             return f"no answer within {CONNECT_TIMEOUT_S:.0f} s"
         except OSError as error:
@@ -78,23 +78,23 @@ class PortProbe:
         return None
 
     async def _answer(self, address: Address, question: bytes) -> bytes:
-        words = FirstWords()
+        first_bytes = FirstBytes()
         with contextlib.suppress(OSError):
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                connection = await self._network.connect(address, words)
+                connection = await self._network.connect(address, first_bytes)
                 try:
                     connection.write((question,))
-                    await words.received.wait()
+                    await first_bytes.received.wait()
                 finally:
                     connection.abort()
-        return bytes(words.said)
+        return bytes(first_bytes.data)
 
 
-class FirstWords:
+class FirstBytes:
     """A connection handler that keeps the first bytes received."""
 
     def __init__(self) -> None:
-        self.said = bytearray()
+        self.data = bytearray()
         self.received = asyncio.Event()
         self._buffer = bytearray(ANSWER_BYTES_MAX)
 
@@ -105,7 +105,7 @@ class FirstWords:
         return self._buffer
 
     def buffer_filled(self, length: int) -> None:
-        self.said += self._buffer[:length]
+        self.data += self._buffer[:length]
         self.received.set()
 
     def pause_writing(self) -> None:
@@ -128,16 +128,16 @@ def client_hello() -> bytes:
     return outgoing.read()
 
 
-def protocol_of(said: bytes) -> str | None:
+def protocol_of(received: bytes) -> str | None:
     """A server's protocol, from its response to an HTTP request; None if it is unknown."""
-    if said.startswith(b"HTTP/"):
+    if received.startswith(b"HTTP/"):
         return "HTTP"
-    if said.startswith((b"\x15\x03", b"\x16\x03")):
+    if received.startswith((b"\x15\x03", b"\x16\x03")):
         return "TLS"
-    if said.startswith(b"SSH-"):
+    if received.startswith(b"SSH-"):
         return "SSH"
-    text = said.decode("ascii", errors="replace").strip()
-    return f"something that says {text!r}" if text.isprintable() and text else None
+    text = received.decode("ascii", errors="replace").strip()
+    return f"a service that responds with {text!r}" if text.isprintable() and text else None
 
 
 def reason_text(error: OSError) -> str:

@@ -116,7 +116,7 @@ class GroupReading:
                 raise cluster_errors.refused(f"read as a member of {self._request.group}", error)
             assert partition is not None
             assert offset is not None
-            if error is None and self._is_wanted(partition, offset):
+            if error is None and self._is_in_range(partition, offset):
                 output.append(message)
                 self._taken[partition] = offset + 1
                 self.records += 1
@@ -147,7 +147,7 @@ class GroupReading:
                 f"Offset commit failed; the records may be read again: {error.args[0].str()}."
             )
 
-    def _is_wanted(self, partition: int, offset: int) -> bool:
+    def _is_in_range(self, partition: int, offset: int) -> bool:
         return self._ends is None or offset < self._ends.get(partition, 0)
 
     def _on_assign(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:

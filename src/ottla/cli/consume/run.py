@@ -85,7 +85,7 @@ class Consumption:
             error = message.error()
             if error is not None:
                 self._take_event(message, error)
-            elif self._is_wanted(message):
+            elif self._is_in_range(message):
                 output.append(message)
                 self.records += 1
                 self.size_in_bytes += len(message)
@@ -93,7 +93,7 @@ class Consumption:
     def flushed(self) -> None:
         """Does nothing: without a group no offsets are committed."""
 
-    def _is_wanted(self, message: Message) -> bool:
+    def _is_in_range(self, message: Message) -> bool:
         """Whether to write the record, which may be after its partition's end. Also records that a
         partition is finished."""
         partition, offset = message.partition(), message.offset()

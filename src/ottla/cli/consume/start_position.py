@@ -66,8 +66,8 @@ def resolve_start(start: StartPosition, bounds: PartitionBounds) -> int:
         return bounds.earliest
     if start.anchor is Anchor.TIME:
         return bounds.latest if bounds.at_time is None else bounds.at_time
-    wanted = start.number if start.anchor is Anchor.OFFSET else bounds.latest - start.number
-    return min(max(wanted, bounds.earliest), bounds.latest)
+    offset = start.number if start.anchor is Anchor.OFFSET else bounds.latest - start.number
+    return min(max(offset, bounds.earliest), bounds.latest)
 
 
 def out_of_range_notices(start: StartPosition, bounds: Mapping[int, PartitionBounds]) -> list[str]:

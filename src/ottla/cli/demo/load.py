@@ -73,7 +73,7 @@ class Sender:
 
     def finish(self) -> None:
         left = self._producer.flush(WAIT_SECONDS)
-        assert left == 0, f"{left} records were not acknowledged"
+        assert left == 0, f"records that were not acknowledged: {left}"
         assert self.acknowledged == self.sent
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:

@@ -54,7 +54,9 @@ def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int
     for message in _committed(bootstrap, TOPIC):
         row = json.loads(message.value() or b"")
         group = PunctualityGroup(row["origin"], row["manufacturer"], row["day"][:10])
-        assert row["flights"] > found.get(group, Totals(0, 0)).flights, "counted again"
+        assert row["flights"] > found.get(group, Totals(0, 0)).flights, (
+            "a later update does not increase the count"
+        )
         found[group] = Totals(row["flights"], row["delay"])
         words += 1
     return found, words

@@ -42,10 +42,10 @@ _MAKERS_SHOWN: Final = 6
 
 def show_punctuality(console: Console, silent: Terminal, layout: ClusterLayout, home: Path) -> None:
     """Writes the table and the plot to `home`. Raises CommandError if Spark cannot run."""
-    wanted = PipelineChoice.parse(
+    choice = PipelineChoice.parse(
         DEFINITION, options=ClusterOptions(layout.bootstrap), master="", configs=None
     )
-    prepare_spark(console, wanted.java)
+    prepare_spark(console, choice.java)
     with console.status("Reading a year of flights ..."):
         flights, planes = load_flights()
     rate = stream_in(console, layout.bootstrap, flights, planes)

@@ -23,7 +23,9 @@ def read_password_file(path: Path) -> Password:
     password, _, rest = text.partition("\n")
     password = password.removesuffix("\r")
     if rest.strip():
-        raise _usage(f"{path} has more than one line.", "The password is the only line of a file.")
+        raise _usage(
+            f"{path} has more than one line.", "The file must have the password as its only line."
+        )
     if not password:
         raise _usage(f"{path} has no password.")
     return Password(password)
@@ -39,7 +41,7 @@ def ask_new_password(what: str) -> Password:
     first = getpass(f"{what}: ", sys.stderr)
     if not first:
         raise _usage("The password is empty.")
-    if getpass("The same again: ", sys.stderr) != first:
+    if getpass("Repeat the password: ", sys.stderr) != first:
         raise _usage("The two passwords differ.")
     return Password(first)
 

@@ -118,7 +118,7 @@ def dump(
       ottla dump --verify /var/lib/ottla            check all files
       ottla dump --stats orders-0                   sizes, codecs, producers, gaps
 
-    [bold]Exit codes[/]  0: sound.  1: something is corrupt; what is sound was shown.
+    [bold]Exit codes[/]  0: no file is corrupt.  1: a file is corrupt; its intact part was shown.
     2: a file is missing, unreadable or of unknown type.
     """
     from ottla.cli.dump.run import Mode, run_dump

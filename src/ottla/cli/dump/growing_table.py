@@ -47,7 +47,7 @@ class GrowingTable:
         if not rows:
             return
         filled = {column: [column.cell(row) for row in rows] for column in COLUMNS[type(rows[0])]}
-        columns = tuple(column for column in filled if self._is_wanted(column, filled[column]))
+        columns = tuple(column for column in filled if self._is_shown(column, filled[column]))
         for column in columns:
             needed = max(len(column.title), *map(len, filled[column]))
             self._widths[column.title] = max(self._widths.get(column.title, 0), needed)
@@ -57,7 +57,7 @@ class GrowingTable:
         self._console.print(table)
         self._columns = columns
 
-    def _is_wanted(self, column: DumpColumn, filled: Sequence[str | Text]) -> bool:
+    def _is_shown(self, column: DumpColumn, filled: Sequence[str | Text]) -> bool:
         """An optional column is shown once a row has a value for it, and stays."""
         if not column.is_optional or column in self._columns:
             return True

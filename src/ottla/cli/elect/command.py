@@ -11,8 +11,8 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
 _HELP = """Elect leaders of partitions: their preferred leaders, or any live replica.
 
-An unclean election makes a replica the leader that was not in sync; records that it does not have
-are lost. Only a partition without a leader needs one.
+An unclean election can make a replica leader that is not in sync; records that it does not have are
+lost. Only a partition without a leader needs one.
 
 \\b
     ottla elect --all
@@ -54,10 +54,12 @@ def elect(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.elect.run import RequestedElection, elect_leaders
 
-        wanted = RequestedElection.of(topics or (), partitions or (), every=every)
+        election = RequestedElection.of(topics or (), partitions or (), every=every)
         code = with_admin(
             options,
-            lambda admin: elect_leaders(admin, terminal, wanted, unclean=unclean, as_json=as_json),
+            lambda admin: elect_leaders(
+                admin, terminal, election, unclean=unclean, as_json=as_json
+            ),
         )
         raise typer.Exit(code)
 

@@ -39,7 +39,7 @@ class RequestedElection(NamedTuple):
 async def elect_leaders(
     admin: ClusterAdmin,
     terminal: Terminal,
-    wanted: RequestedElection,
+    election: RequestedElection,
     *,
     unclean: bool,
     as_json: bool,
@@ -48,7 +48,7 @@ async def elect_leaders(
     response = await admin.send_request(
         ElectLeadersRequest(
             election_type=UNCLEAN if unclean else PREFERRED,
-            topic_partitions=await _partitions(admin, wanted) if wanted.topics else None,
+            topic_partitions=await _partitions(admin, election) if election.topics else None,
         )
     )
     if response.error_code:
@@ -85,17 +85,17 @@ async def elect_leaders(
     return worst
 
 
-async def _partitions(admin: ClusterAdmin, wanted: RequestedElection) -> list[TopicPartitions]:
+async def _partitions(admin: ClusterAdmin, election: RequestedElection) -> list[TopicPartitions]:
     metadata = await admin.metadata()
     existing = {topic.name or "": topic for topic in metadata.topics}
     chosen = []
-    for topic in wanted.topics:
+    for topic in election.topics:
         if topic not in existing:
             raise unknown_topic(topic, existing)
         known = sorted(each.partition_index for each in existing[topic].partitions)
-        missing = [partition for partition in wanted.partitions if partition not in known]
+        missing = [partition for partition in election.partitions if partition not in known]
         if missing:
             raise unknown_partitions(topic, missing, len(known))
-        partitions = list(wanted.partitions) or known
+        partitions = list(election.partitions) or known
         chosen.append(TopicPartitions(topic=topic, partitions=partitions))
     return chosen

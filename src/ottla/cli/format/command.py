@@ -20,8 +20,8 @@ options. A node that is a cluster of its own formats itself: see `ottla start`.
     ottla format --config server.properties --cluster-id ID \\
         --initial-controllers 1@host-1:9093:DIRECTORY-ID,2@host-2:9093:DIRECTORY-ID
 
-Users who have to be there before any other can be created, such as the super user, are given with
---add-scram, the same on every controller.
+--add-scram creates the first users of a new cluster, such as the super user. Give the same ones on
+every controller.
 """
 
 _Workers = Annotated[
@@ -65,7 +65,7 @@ def format(  # noqa: A001 - the command's name
             "--add-scram",
             "-S",
             metavar="MECHANISM=[name=NAME,password=PASSWORD]",
-            help="A user of the new cluster who authenticates with SCRAM; any number.",
+            help="A user of the new cluster who authenticates with SCRAM; can be repeated.",
             show_default=False,
         ),
     ] = None,

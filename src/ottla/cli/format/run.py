@@ -41,26 +41,27 @@ def print_new_id() -> None:
     print(new_cluster_id(SystemDice()))
 
 
-def format_directories(terminal: Terminal, wanted: Formatting) -> None:
-    if wanted.config is None or wanted.cluster_id is None:
-        missing = "--config FILE" if wanted.config is None else "--cluster-id ID"
+def format_directories(terminal: Terminal, formatting: Formatting) -> None:
+    if formatting.config is None or formatting.cluster_id is None:
+        missing = "--config FILE" if formatting.config is None else "--cluster-id ID"
         raise _usage(
             f"{missing} is missing.",
             "`ottla format --new-cluster-id` generates an id for a cluster.",
         )
-    node, dice = _read_config(wanted.config, is_worker=wanted.is_worker), SystemDice()
-    users = scram_records(wanted.add_scram, dice)
-    voters = _voters(wanted, node, dice)
+    node = _read_config(formatting.config, is_worker=formatting.is_worker)
+    dice = SystemDice()
+    users = scram_records(formatting.add_scram, dice)
+    voters = _voters(formatting, node, dice)
     directories = tuple(dict.fromkeys([node.metadata_log_dir, *node.log_dirs]))
     disk = SystemDisk()
     try:
         unformatted = [path for path in directories if read_meta_properties(disk, path) is None]
-        _refuse_formatted(wanted, [path for path in directories if path not in unformatted])
+        _refuse_formatted(formatting, [path for path in directories if path not in unformatted])
         format_node(
             disk,
             node.log_dirs,
             metadata_path=node.metadata_log_dir,
-            cluster_id=wanted.cluster_id,
+            cluster_id=formatting.cluster_id,
             node_id=NodeId(node.node_id),
             voters=voters,
             users=users,
@@ -69,7 +70,7 @@ def format_directories(terminal: Terminal, wanted: Formatting) -> None:
         )
     except (StorageError, OSError) as error:
         raise CommandError(f"Cannot format: {error}") from None
-    _report(terminal, wanted.cluster_id, node, unformatted)
+    _report(terminal, formatting.cluster_id, node, unformatted)
 
 
 def _read_config(path: Path, *, is_worker: bool) -> NodeConfig:
@@ -84,28 +85,28 @@ def _read_config(path: Path, *, is_worker: bool) -> NodeConfig:
         raise _usage(f"{path}: {error.message}") from None
 
 
-def _voters(wanted: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
+def _voters(formatting: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
     chosen = [
         option
         for option, is_chosen in (
-            ("--standalone", wanted.standalone),
-            ("--initial-controllers", wanted.initial_controllers is not None),
-            ("--no-initial-controllers", wanted.no_initial_controllers),
+            ("--standalone", formatting.standalone),
+            ("--initial-controllers", formatting.initial_controllers is not None),
+            ("--no-initial-controllers", formatting.no_initial_controllers),
         )
         if is_chosen
     ]
     if len(chosen) > 1:
         raise _usage(f"{' and '.join(chosen)} contradict each other: choose one.")
-    if chosen and node.controller_quorum_voters and not wanted.no_initial_controllers:
+    if chosen and node.controller_quorum_voters and not formatting.no_initial_controllers:
         raise _usage(
             f"{chosen[0]} is for quorums whose voters can change, but controller.quorum.voters "
             "names a fixed list of voters.",
             "Leave out the option, or use controller.quorum.bootstrap.servers instead.",
         )
-    if wanted.standalone:
+    if formatting.standalone:
         return _alone(node, dice)
-    if wanted.initial_controllers is not None:
-        return _initial_controllers(wanted.initial_controllers, node)
+    if formatting.initial_controllers is not None:
+        return _initial_controllers(formatting.initial_controllers, node)
     if not chosen and node.is_controller and not node.controller_quorum_voters:
         raise _usage(
             f"Node {node.node_id} is a controller: name the first controllers of its cluster.",
@@ -132,11 +133,12 @@ def _initial_controllers(text: str, node: NodeConfig) -> VoterSet:
         raise _usage(f"--initial-controllers: {error}.") from None
 
 
-def _refuse_formatted(wanted: Formatting, formatted: list[str]) -> None:
-    if formatted and not wanted.ignore_formatted:
+def _refuse_formatted(formatting: Formatting, formatted: list[str]) -> None:
+    if formatted and not formatting.ignore_formatted:
         raise CommandError(
-            f"{', '.join(formatted)} is formatted already.",
-            "Use --ignore-formatted to skip it, or empty it, which deletes its data.",
+            f"Formatted already: {', '.join(formatted)}.",
+            "Skip such directories with --ignore-formatted, or empty them, which deletes their "
+            "data.",
         )
 
 
@@ -149,7 +151,7 @@ def _report(terminal: Terminal, cluster_id: str, node: NodeConfig, unformatted: 
             soft_wrap=True,
         )
     if not unformatted:
-        terminal.notice("Everything is formatted already.")
+        terminal.notice("All directories are formatted already.")
 
 
 def _usage(message: str, *hints: str) -> CommandError:

@@ -32,7 +32,7 @@ from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecor
 _ARGUMENT: Final = re.compile(r"(?P<mechanism>[^=]*)=\[(?P<items>.*)\]", re.DOTALL)
 _ITEM: Final = re.compile(r'\s*(?P<name>[^=\s]+)\s*=\s*(?:"(?P<quoted>.*)"|(?P<plain>.*?))\s*')
 _ITEMS: Final = frozenset({"name", "password", "salt", "saltedpassword", "iterations"})
-_EXAMPLE: Final = "Write SCRAM-SHA-256=[name=NAME,password=PASSWORD], with iterations=N or without."
+_EXAMPLE: Final = "Write SCRAM-SHA-256=[name=NAME,password=PASSWORD]; iterations=N is optional."
 # Larger numbers are refused anyway.
 _DIGITS_MAX: Final = 9
 
@@ -59,7 +59,7 @@ def _record(text: str, dice: Dice) -> UserScramCredentialRecord:
     items = _items(argument["items"])
     user = items.get("name", "")
     if not user or not user.isascii():
-        raise _usage("name=... is missing, or has other than ASCII characters")
+        raise _usage("name=... is missing, or is not ASCII")
     credential = _credential(mechanism, items, dice)
     return UserScramCredentialRecord(
         name=user,
@@ -79,7 +79,7 @@ def _items(text: str) -> dict[str, str]:
             raise _usage("an item between the brackets is not of the form NAME=VALUE")
         name = item["name"]
         if name not in _ITEMS:
-            raise _usage(f"there are only the items {', '.join(sorted(_ITEMS))}")
+            raise _usage(f"an item has an unknown name; use {', '.join(sorted(_ITEMS))}")
         if name in items:
             raise _usage(f"{name} is given twice")
         quoted = item["quoted"]

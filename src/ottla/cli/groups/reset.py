@@ -61,8 +61,8 @@ def _require_stopped(cluster: ConnectedCluster, group_id: str) -> None:
 def _named(cluster: ConnectedCluster, topics: Sequence[str]) -> list[tuple[str, int]]:
     names = []
     for text in topics:
-        topic, wanted = parse_partitions(text, what="--topic")
-        names += [(topic, partition) for partition in cluster.partitions(topic, wanted)]
+        topic, chosen = parse_partitions(text, what="--topic")
+        names += [(topic, partition) for partition in cluster.partitions(topic, chosen)]
     return names
 
 

@@ -65,15 +65,15 @@ def new_offset(position: ResetPosition, bounds: Bounds) -> int:
     committed = bounds.latest if bounds.committed is None else bounds.committed
     match position.place:
         case ResetPlace.EARLIEST:
-            wanted = bounds.earliest
+            offset = bounds.earliest
         case ResetPlace.LATEST:
-            wanted = bounds.latest
+            offset = bounds.latest
         case ResetPlace.CURRENT:
-            wanted = committed
+            offset = committed
         case ResetPlace.OFFSET:
-            wanted = position.number
+            offset = position.number
         case ResetPlace.SHIFT:
-            wanted = committed + position.number
+            offset = committed + position.number
         case ResetPlace.TIME:
-            wanted = bounds.latest if bounds.at_time is None else bounds.at_time
-    return min(max(wanted, bounds.earliest), bounds.latest)
+            offset = bounds.latest if bounds.at_time is None else bounds.at_time
+    return min(max(offset, bounds.earliest), bounds.latest)

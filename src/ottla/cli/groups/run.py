@@ -44,18 +44,18 @@ def run_list(
     types: Sequence[str],
     as_json: bool,
 ) -> None:
-    wanted = [
+    selected = [
         group
         for group in list_groups(cluster)
         if (not states or group.state in _words(states))
         and (not types or group.type in _words(types))
     ]
     if as_json:
-        for group in wanted:
+        for group in selected:
             terminal.print_json(group._asdict())
         return
     table = new_table("group", "type", "state")
-    for group in wanted:
+    for group in selected:
         table.add_row(group.id, group.type, group.state)
     terminal.stdout.print(table)
 

@@ -81,8 +81,8 @@ def _named_replicas(
         topic, partitions = parse_partitions(text, what="Argument")
         if topic not in topics:
             raise unknown_topic(topic, topics)
-        wanted = partitions or sorted(name.partition for name in here if name.topic == topic)
-        for partition in wanted:
+        chosen = partitions or sorted(name.partition for name in here if name.topic == topic)
+        for partition in chosen:
             name = TopicPartition(topic, partition)
             if name not in here:
                 raise CommandError(f"Broker {broker} has no replica of {topic}-{partition}.")

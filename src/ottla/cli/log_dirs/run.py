@@ -29,8 +29,8 @@ async def show_log_dirs(
     for topic in topics:
         if topic not in known:
             raise unknown_topic(topic, known)
-    wanted = list(dict.fromkeys(brokers)) or list(await broker_addresses(admin))
-    found = [directory for broker in wanted for directory in await log_dirs(admin, broker)]
+    chosen = list(dict.fromkeys(brokers)) or list(await broker_addresses(admin))
+    found = [directory for broker in chosen for directory in await log_dirs(admin, broker)]
     shown = [directory._replace(replicas=_chosen(directory, topics)) for directory in found]
     if as_json:
         for directory in shown:

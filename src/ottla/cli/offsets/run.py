@@ -18,7 +18,7 @@ class PartitionOffsets(NamedTuple):
     partition: int
     earliest: int
     latest: int
-    # None if nothing is that new, or nobody asked.
+    # None without --at, or if no record is that new.
     found: ListedOffset | None
 
 
@@ -33,12 +33,12 @@ def run_offsets(
     cluster: ConnectedCluster,
     terminal: Terminal,
     topic: str,
-    wanted: Iterable[int],
+    chosen: Iterable[int],
     at_ms: int | None,
     *,
     as_json: bool,
 ) -> None:
-    partitions = cluster.partitions(topic, wanted)
+    partitions = cluster.partitions(topic, chosen)
     earliest, latest = cluster.earliest(topic, partitions), cluster.latest(topic, partitions)
     found = {} if at_ms is None else cluster.at_time(topic, partitions, at_ms)
     rows = [

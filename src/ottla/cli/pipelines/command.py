@@ -53,8 +53,8 @@ def check(
     with client_command() as terminal:
         from ottla.cli.pipelines.run import PipelineChoice, run_check
 
-        wanted = PipelineChoice.parse(file, options=options, master=master, configs=configs)
-        raise typer.Exit(run_check(wanted, terminal, as_json=as_json))
+        choice = PipelineChoice.parse(file, options=options, master=master, configs=configs)
+        raise typer.Exit(run_check(choice, terminal, as_json=as_json))
 
 
 @app.command()
@@ -95,9 +95,9 @@ def run(
     with client_command() as terminal:
         from ottla.cli.pipelines.run import PipelineChoice, run_pipeline
 
-        wanted = PipelineChoice.parse(file, options=options, master=master, configs=configs)
+        choice = PipelineChoice.parse(file, options=options, master=master, configs=configs)
         run_pipeline(
-            wanted,
+            choice,
             terminal,
             checkpoints=checkpoints,
             once=once,

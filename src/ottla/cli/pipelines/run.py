@@ -73,15 +73,15 @@ class PipelineChoice:
         return cls(file, access.bootstrap, master, given, java)
 
 
-def run_check(wanted: PipelineChoice, terminal: Terminal, *, as_json: bool) -> ExitCode:
-    with _checked(wanted, terminal) as (queries, mistakes):
+def run_check(choice: PipelineChoice, terminal: Terminal, *, as_json: bool) -> ExitCode:
+    with _checked(choice, terminal) as (queries, mistakes):
         show = print_graph_json if as_json else print_graph
         show(terminal, queries, mistakes)
     return ExitCode.REFUSED if mistakes else ExitCode.OK
 
 
 def run_pipeline(
-    wanted: PipelineChoice,
+    choice: PipelineChoice,
     terminal: Terminal,
     *,
     checkpoints: Path | None,
@@ -96,10 +96,10 @@ def run_pipeline(
     from ottla.pipeline.running.metrics import PipelineMetrics, serving
     from ottla.pipeline.running.queries import RunningQueries
 
-    directory = (checkpoints or wanted.file.with_suffix(".checkpoints")).absolute()
+    directory = (checkpoints or choice.file.with_suffix(".checkpoints")).absolute()
     metrics = PipelineMetrics()
     with ExitStack() as stack:
-        queries, mistakes = stack.enter_context(_checked(wanted, terminal))
+        queries, mistakes = stack.enter_context(_checked(choice, terminal))
         if mistakes:
             raise CommandError(*mistakes)
         if metrics_port is not None:
@@ -135,7 +135,7 @@ def _watch(running: RunningQueries, table: ProgressTable, metrics: PipelineMetri
 
 
 @contextmanager
-def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[Query], list[str]]]:
+def _checked(choice: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[Query], list[str]]]:
     """The queries and their mistakes, while Spark runs."""
     from ottla.pipeline.definitions.errors import DefinitionError
     from ottla.pipeline.running.checking import check
@@ -144,18 +144,18 @@ def _checked(wanted: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[
     from ottla.pipeline.running.session import start_session
 
     try:
-        registry = load(wanted.file)
+        registry = load(choice.file)
     except DefinitionError as error:
         raise CommandError(f"{error}.") from None
-    warn_unreachable(wanted.bootstrap, terminal)
-    name = wanted.file.stem
-    archive = prepare_spark(terminal.stderr, wanted.java)
+    warn_unreachable(choice.bootstrap, terminal)
+    name = choice.file.stem
+    archive = prepare_spark(terminal.stderr, choice.java)
     with terminal.stderr.status("Starting Spark ..."):
         spark = start_session(
-            name, master=wanted.master, configs=wanted.configs, java_options=archive.options
+            name, master=choice.master, configs=choice.configs, java_options=archive.options
         )
     try:
-        graph = Graph(registry, spark, pipeline=name, bootstrap=wanted.bootstrap)
+        graph = Graph(registry, spark, pipeline=name, bootstrap=choice.bootstrap)
         yield check(graph, registry, spark)
     finally:
         spark.stop()

@@ -49,7 +49,7 @@ def _schema(frame: Any) -> str:
 
 
 class ProgressTable:
-    """A row per query that changes on a terminal; lines where nobody looks on, JSON if wanted."""
+    """A row for each query, updated on a terminal; otherwise lines, or JSON if requested."""
 
     def __init__(self, terminal: Terminal, *, as_json: bool) -> None:
         self._terminal = terminal

@@ -86,7 +86,7 @@ def produce(
             help="[cyan]lines[/]: each line is a value. [cyan]key-value[/]: each line is a key, "
             "the separator, a value. [cyan]json[/]: each line is an object with value, and "
             "optionally key, headers, partition, timestamp, as [cyan]consume --json[/] "
-            "prints it. [cyan]raw[/]: all of it is one value.",
+            "prints it. [cyan]raw[/]: all input is one value.",
             rich_help_panel=_WHAT,
         ),
     ] = ProduceFormat.LINES,

@@ -65,9 +65,9 @@ class RecordReader(NamedTuple):
     def _of_key_and_value(self, line: bytes) -> NewRecord:
         key, separator, value = line.partition(self.separator)
         if not separator:
-            wanted = self.separator.decode(errors="replace")
+            expected = self.separator.decode(errors="replace")
             raise ValueError(
-                f"the line has no {wanted!r} between a key and a value; set the separator "
+                f"the line has no {expected!r} between a key and a value; set the separator "
                 "with --separator"
             )
         return NewRecord(value, key, *self.template[2:])
@@ -185,5 +185,5 @@ def _integer_field(
     if value is None or value == -1:
         return default
     if type(value) is not int or not 0 <= value <= highest:
-        raise ValueError(f"{name} is {json.dumps(value)}, which is not a whole number from 0 on")
+        raise ValueError(f"{name} is {json.dumps(value)}, which is not a non-negative integer")
     return value

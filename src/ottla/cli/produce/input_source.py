@@ -13,14 +13,14 @@ from ottla.cli.arguments.input_file import unreadable
 
 
 class InputSource:
-    """A stream of bytes that somebody else opened and will close."""
+    """A stream of bytes that the caller opened and will close."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
         # A person types it, and wants each line to go at once.
         self.is_live = stream.isatty()
         self._is_seekable = stream.seekable() and not self.is_live
-        # Of a pipe nobody knows.
+        # The size of a pipe is not known.
         self.length = self._measure() if self._is_seekable else None
 
     @property

@@ -39,8 +39,8 @@ CommandConfigFile = Annotated[
     typer.Option(
         "--command-config",
         metavar="FILE",
-        help="Take over the client properties in this file, which has Kafka's names for them, and "
-        "its bootstrap.servers.",
+        help="Copy the client properties in this file (Kafka's names), and its bootstrap.servers, "
+        "into the profile.",
         show_default=False,
     ),
 ]
@@ -64,7 +64,7 @@ def create(
 ) -> None:
     """Create a profile and use it from now on.
 
-    Passwords are best taken over from a file: other users of the host can read command lines.
+    Give passwords in a file: other users of the host can read command lines.
 
     [bold]Examples[/]  ottla profile create staging --bootstrap kafka-1:9092 -X client.id=billing
     ottla profile create prod --command-config client.properties
@@ -86,7 +86,7 @@ def list_(as_json: Json = False) -> None:
 
 @app.command()
 def use(name: Name) -> None:
-    """Select the profile for commands for which nothing else names a cluster."""
+    """Select the profile that commands use where nothing else names a cluster."""
     with client_command() as terminal:
         from ottla.cli.profile.run import use_profile
 

@@ -89,10 +89,10 @@ def use_profile(terminal: Terminal, name: str) -> None:
 
 def show_profile(terminal: Terminal, name: str | None, *, as_json: bool) -> None:
     profiles = read_profiles()
-    wanted = name or profiles.current
-    if wanted is None:
+    chosen = name or profiles.current
+    if chosen is None:
         raise _usage("No profile is in use.", "Choose one with: ottla profile use NAME")
-    profile = profiles.profile(wanted)
+    profile = profiles.profile(chosen)
     if as_json:
         terminal.print_json(_json(profiles, profile))
         return

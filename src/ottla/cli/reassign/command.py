@@ -64,14 +64,14 @@ def generate(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.reassign.run import generate, parse_brokers
 
-        wanted = parse_brokers(brokers)
+        broker_ids = parse_brokers(brokers)
         with_admin(
             options,
             lambda admin: generate(
                 admin,
                 terminal,
                 topics=topics or (),
-                brokers=wanted,
+                brokers=broker_ids,
                 replication_factor=replication_factor,
             ),
         )

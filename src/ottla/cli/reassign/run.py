@@ -75,8 +75,8 @@ async def generate(
     chosen = set(topics) or {topic for topic in names if not topic.startswith("__")}
     for topic in sorted(chosen - names):
         raise unknown_topic(topic, names)
-    wanted = list(dict.fromkeys(brokers)) or sorted(placement.racks)
-    for broker in wanted:
+    targets = list(dict.fromkeys(brokers)) or sorted(placement.racks)
+    for broker in targets:
         if broker not in placement.racks:
             known = ", ".join(map(str, sorted(placement.racks)))
             raise CommandError(f"There is no live broker {broker}; live brokers are {known}.")
@@ -84,13 +84,13 @@ async def generate(
     if not current:
         raise CommandError("There is nothing to move: the cluster has no topics.")
     most = replication_factor or max(map(len, current.values()))
-    if most > len(wanted):
+    if most > len(targets):
         raise CommandError(
-            f"A replication factor of {most} needs as many brokers; given: {len(wanted)}.",
+            f"A replication factor of {most} needs as many brokers; given: {len(targets)}.",
             "Name more with --brokers, or ask for fewer replicas with --replication-factor.",
             exit_code=ExitCode.USAGE,
         )
-    racks = {broker: placement.racks[broker] for broker in wanted}
+    racks = {broker: placement.racks[broker] for broker in targets}
     plan = propose(current, racks, replication_factor=replication_factor)
     moved = sum(set(plan[name]) != set(current[name]) for name in plan)
     terminal.stdout.file.write(format_plan(plan) + "\n")
@@ -127,7 +127,7 @@ async def execute(
 async def verify(
     admin: ClusterAdmin, terminal: Terminal, file: Path, *, wait: bool, as_json: bool
 ) -> ExitCode:
-    """Tells how far each move is. When all are done, throttles are taken away."""
+    """Shows the progress of each move. When all are complete, removes the throttles."""
     plan = _read_plan(file)
     while True:
         moves, placement = await _moves(admin), await _placement(admin)
@@ -155,8 +155,8 @@ async def cancel(
 ) -> ExitCode:
     """Takes moves back that are under way: those of a plan, or all."""
     moves = await _moves(admin)
-    wanted = set(moves) if file is None else set(_read_plan(file))
-    chosen = sorted(wanted & set(moves))
+    planned = set(moves) if file is None else set(_read_plan(file))
+    chosen = sorted(planned & set(moves))
     if not chosen:
         terminal.notice("No moves are in progress.")
         return ExitCode.OK

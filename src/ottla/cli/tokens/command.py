@@ -29,7 +29,7 @@ def create(
         typer.Option(
             "--owner",
             metavar="User:NAME",
-            help="For whom; without it for oneself.",
+            help="Owner of the token. Default: the principal that creates it.",
             show_default=False,
         ),
     ] = None,
@@ -38,7 +38,7 @@ def create(
         typer.Option(
             "--renewer",
             metavar="User:NAME",
-            help="Who may renew and expire it beside the owner; any number.",
+            help="Principal that may renew and expire it, besides the owner; can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +47,7 @@ def create(
         typer.Option(
             "--max-lifetime",
             metavar="AGE",
-            help="How long it can be renewed, such as 12h or 7d; without it the cluster's "
+            help="How long it can be renewed, such as 12h or 7d. Default: the cluster's "
             "delegation.token.max.lifetime.ms.",
             show_default=False,
         ),
@@ -65,7 +65,7 @@ def create(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Create a token. Its id and its HMAC are a user name and a password for SCRAM.
+    """Create a token. Clients use its id and its HMAC as user name and password for SCRAM.
 
     [bold]Example[/]  ottla tokens create --max-lifetime 1d --out token.properties
     """
@@ -73,10 +73,10 @@ def create(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.tokens.run import NewToken, create_token
 
-        wanted = NewToken.of(owner, renewers or (), max_lifetime, out)
+        new = NewToken.of(owner, renewers or (), max_lifetime, out)
         with_admin(
             options,
-            lambda admin: create_token(admin, terminal, wanted, options, as_json=as_json),
+            lambda admin: create_token(admin, terminal, new, options, as_json=as_json),
         )
 
 
@@ -89,13 +89,13 @@ def list_(
         typer.Option(
             "--owner",
             metavar="User:NAME",
-            help="Only tokens of this owner or renewer; any number.",
+            help="Only tokens of this owner or renewer; can be repeated.",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the tokens that one may see, without their HMACs."""
+    """List the tokens that you may see, without their HMACs."""
     with client_command() as terminal:
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.tokens.run import list_tokens
@@ -115,7 +115,7 @@ def renew(
         typer.Option(
             "--for",
             metavar="AGE",
-            help="For how long, such as 12h; without it the cluster's "
+            help="How long it is valid from now on, such as 12h. Default: the cluster's "
             "delegation.token.expiry.time.ms.",
             show_default=False,
         ),
@@ -144,7 +144,7 @@ def expire(
         typer.Option(
             "--after",
             metavar="AGE",
-            help="When, such as 10m; without it now: the token is deleted.",
+            help="Let it expire in this time, such as 10m. Default: delete it now.",
             show_default=False,
         ),
     ] = None,

@@ -72,7 +72,7 @@ def parse_period_ms(text: str | None, option: str) -> int:
 async def create_token(
     admin: ClusterAdmin,
     terminal: Terminal,
-    wanted: NewToken,
+    new: NewToken,
     options: ClusterOptions,
     *,
     as_json: bool,
@@ -80,13 +80,13 @@ async def create_token(
     request = CreateDelegationTokenRequest(
         renewers=[
             CreatableRenewers(principal_type=each.type, principal_name=each.name)
-            for each in wanted.renewers
+            for each in new.renewers
         ],
-        max_lifetime_ms=wanted.max_lifetime_ms,
+        max_lifetime_ms=new.max_lifetime_ms,
     )
-    if wanted.owner is not None:
-        request.owner_principal_type = wanted.owner.type
-        request.owner_principal_name = wanted.owner.name
+    if new.owner is not None:
+        request.owner_principal_type = new.owner.type
+        request.owner_principal_name = new.owner.name
     response = await admin.send_request(request)
     if response.error_code:
         raise refusal("create a delegation token", response.error_code, None)
@@ -97,15 +97,15 @@ async def create_token(
         "expires_ms": response.expiry_timestamp_ms,
         "max_ms": response.max_timestamp_ms,
     }
-    if wanted.out is not None:
-        write_token_properties(wanted.out, resolve(options), response.token_id, hmac)
-        terminal.notice(f"wrote {wanted.out}")
+    if new.out is not None:
+        write_token_properties(new.out, resolve(options), response.token_id, hmac)
+        terminal.notice(f"wrote {new.out}")
     if as_json:
-        terminal.print_json(fields if wanted.out is not None else fields | {"hmac": hmac})
+        terminal.print_json(fields if new.out is not None else fields | {"hmac": hmac})
         return
     table = new_table("what", "value")
     table.add_row("token id", response.token_id)
-    if wanted.out is None:
+    if new.out is None:
         table.add_row("hmac", hmac)
     table.add_row("owner", fields["owner"])
     table.add_row("expires", moment(response.expiry_timestamp_ms))
@@ -174,11 +174,13 @@ async def _hmac(admin: ClusterAdmin, token_id: str) -> bytes:
 
 
 async def _describe(admin: ClusterAdmin, owners: Sequence[Principal]) -> list[Any]:
-    asked = [
+    owners_requested = [
         DescribeDelegationTokenOwner(principal_type=each.type, principal_name=each.name)
         for each in owners
     ]
-    response = await admin.send_request(DescribeDelegationTokenRequest(owners=asked or None))
+    response = await admin.send_request(
+        DescribeDelegationTokenRequest(owners=owners_requested or None)
+    )
     if response.error_code:
         raise refusal("list the delegation tokens", response.error_code, None)
     return sorted(response.tokens, key=lambda each: int(each.issue_timestamp))

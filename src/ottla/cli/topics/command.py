@@ -77,7 +77,7 @@ def create(
         from ottla.cli.connection.cluster_client import connect
         from ottla.cli.topics.run import NewTopics, create_topics
 
-        wanted = NewTopics(
+        new_topics = NewTopics(
             tuple(topics),
             partitions=partitions,
             replication_factor=replication_factor,
@@ -85,7 +85,7 @@ def create(
             if_not_exists=if_not_exists,
         )
         cluster = connect(options, terminal)
-        raise typer.Exit(create_topics(cluster, terminal, wanted, as_json=as_json))
+        raise typer.Exit(create_topics(cluster, terminal, new_topics, as_json=as_json))
 
 
 @app.command("list")

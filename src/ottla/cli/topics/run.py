@@ -57,7 +57,7 @@ class NewTopics(NamedTuple):
 
 
 class Outcomes:
-    """Tells what became of topics, one by one, and remembers the worst."""
+    """Reports the outcome for each topic, and keeps the highest exit code."""
 
     def __init__(self, terminal: Terminal, *, as_json: bool) -> None:
         self.worst = ExitCode.OK
@@ -82,11 +82,11 @@ class Outcomes:
 
 
 def create_topics(
-    cluster: ConnectedCluster, terminal: Terminal, wanted: NewTopics, *, as_json: bool
+    cluster: ConnectedCluster, terminal: Terminal, new: NewTopics, *, as_json: bool
 ) -> ExitCode:
     """Every topic is tried; the worst of the answers is the exit code."""
     outcomes = Outcomes(terminal, as_json=as_json)
-    for some in _in_requests(wanted.to_kafka()):
+    for some in _in_requests(new.to_kafka()):
         answers = cluster.admin.create_topics(some, request_timeout=REQUEST_TIMEOUT_S)
         for name, answer in answers.items():
             try:
@@ -94,12 +94,12 @@ def create_topics(
                 outcomes.succeed(name, "created")
             except KafkaException as exception:
                 error = exception.args[0]
-                if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and wanted.if_not_exists:
+                if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and new.if_not_exists:
                     outcomes.succeed(name, "exists")
                 else:
                     refused = cluster_errors.refused(f"create topic {name}", error)
                     if error.code() == KafkaError.INVALID_CONFIG:
-                        refused.hints += tuple(_config_hints(wanted.configs))
+                        refused.hints += tuple(_config_hints(new.configs))
                     outcomes.fail(name, refused)
     return outcomes.worst
 
@@ -123,8 +123,8 @@ def grow_topic(
     cluster: ConnectedCluster, terminal: Terminal, topic: str, *, partitions: int, as_json: bool
 ) -> None:
     before = len(cluster.topic(topic).partitions)
-    wanted = [NewPartitions(topic, partitions)]
-    answers = cluster.admin.create_partitions(wanted, request_timeout=REQUEST_TIMEOUT_S)
+    new_partitions = [NewPartitions(topic, partitions)]
+    answers = cluster.admin.create_partitions(new_partitions, request_timeout=REQUEST_TIMEOUT_S)
     result_of(answers[topic], f"grow topic {topic}")
     if as_json:
         terminal.print_json({"topic": topic, "partitions": partitions, "partitions_before": before})
@@ -152,13 +152,13 @@ def list_topics(
 def describe_topics(
     cluster: ConnectedCluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
 ) -> None:
-    wanted = list(dict.fromkeys(names))
-    for name in wanted:
+    chosen = list(dict.fromkeys(names))
+    for name in chosen:
         cluster.topic(name)
     answers = cluster.admin.describe_topics(
-        TopicCollection(wanted), request_timeout=REQUEST_TIMEOUT_S
+        TopicCollection(chosen), request_timeout=REQUEST_TIMEOUT_S
     )
-    for name in wanted:
+    for name in chosen:
         view = _topic_view(cluster, result_of(answers[name], f"describe topic {name}"))
         if as_json:
             terminal.print_json(description_json(view))

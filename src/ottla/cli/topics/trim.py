@@ -23,10 +23,10 @@ class Trim(NamedTuple):
 
 
 def planned_trims(
-    cluster: ConnectedCluster, topic: str, wanted: Sequence[int], position: StartPosition
+    cluster: ConnectedCluster, topic: str, chosen: Sequence[int], position: StartPosition
 ) -> list[Trim]:
     """Only of partitions that have something to delete. Raises CommandError."""
-    partitions = cluster.partitions(topic, wanted)
+    partitions = cluster.partitions(topic, chosen)
     earliest, latest = cluster.earliest(topic, partitions), cluster.latest(topic, partitions)
     if position.anchor is Anchor.OFFSET:
         _require_within(topic, position.number, latest)

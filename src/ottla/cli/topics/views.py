@@ -21,7 +21,7 @@ class PartitionView(NamedTuple):
     leader: int | None
     replicas: tuple[int, ...]
     in_sync: tuple[int, ...]
-    # Where there is no leader nobody knows.
+    # Unknown if there is no leader.
     earliest: int | None
     latest: int | None
 

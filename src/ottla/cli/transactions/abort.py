@@ -17,7 +17,7 @@ from ottla.wire.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 
-# What is asked again: the transaction is being aborted, or its coordinator is on the move.
+# Retried: the transaction is being aborted, or its coordinator is moving.
 _RETRIED: Final = (
     ErrorCode.CONCURRENT_TRANSACTIONS,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -26,7 +26,7 @@ _RETRIED: Final = (
 )
 _ATTEMPTS: Final = 100
 _PAUSE_SECONDS: Final = 0.1
-# Nobody begins a transaction with the epoch that this takes.
+# No producer begins a transaction with the epoch that this takes.
 _TIMEOUT_MS: Final = 1
 
 

@@ -24,7 +24,7 @@ Mechanisms = Annotated[
         "--mechanism",
         "-m",
         metavar="SCRAM-SHA-256|SCRAM-SHA-512",
-        help="The mechanism; both may be given.",
+        help="Mechanism of the credential; can be repeated.",
         show_default=False,
     ),
 ]
@@ -58,8 +58,8 @@ def set_password(
         typer.Option(
             "--iterations",
             metavar="N",
-            help="From 4096 to 16384: more make guessing a stolen password slower. 8192 if not "
-            "given.",
+            help="Iterations, from 4096 to 16384. More of them make it slower to guess a password "
+            "from a stolen credential. Default: 8192.",
             show_default=False,
         ),
     ] = None,
@@ -68,14 +68,14 @@ def set_password(
         typer.Option(
             "--password-file",
             metavar="FILE",
-            help="The password, the only line of the file (- is standard input); without it the "
-            "command asks.",
+            help="File with the password as its only line; - is standard input. Without it, the "
+            "command asks for the password.",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Set the password of a user, who need not exist before. SCRAM-SHA-512 if not told.
+    """Set the password of a user, or create a user. The default mechanism is SCRAM-SHA-512.
 
     [bold]Example[/]  ottla users set-password billing
     """
@@ -83,8 +83,8 @@ def set_password(
         from ottla.cli.connection.cluster_admin import with_admin
         from ottla.cli.users.run import NewPassword, set_password
 
-        wanted = NewPassword.of(user, mechanisms, iterations, password_file)
-        with_admin(options, lambda admin: set_password(admin, terminal, wanted, as_json=as_json))
+        new = NewPassword.of(user, mechanisms, iterations, password_file)
+        with_admin(options, lambda admin: set_password(admin, terminal, new, as_json=as_json))
 
 
 @app.command()
@@ -96,7 +96,7 @@ def delete(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete the credentials of a user, of all mechanisms if none is named.
+    """Delete the credentials of a user: of all mechanisms, or of those named.
 
     Connections that are open stay open. The user's ACLs stay, too.
     """
@@ -105,9 +105,9 @@ def delete(
         from ottla.cli.display.confirmation import confirm
         from ottla.cli.users.run import delete_user, parse_mechanisms
 
-        wanted = parse_mechanisms(mechanisms or ())
+        chosen = parse_mechanisms(mechanisms or ())
         if not yes:
             confirm(f"Delete the credentials of {user}?")
         with_admin(
-            options, lambda admin: delete_user(admin, terminal, user, wanted, as_json=as_json)
+            options, lambda admin: delete_user(admin, terminal, user, chosen, as_json=as_json)
         )

@@ -62,7 +62,7 @@ class NewPassword:
         except ValueError as error:
             raise _usage(f"--iterations: {error}.") from None
         if not user or not user.isascii():
-            raise _usage("The name of a SCRAM user has ASCII characters only, and at least one.")
+            raise _usage("The name of a SCRAM user must be ASCII and not empty.")
         if password_file is not None:
             password = read_password_file(password_file)
         else:
@@ -112,23 +112,23 @@ async def list_users(
 async def set_password(
     admin: ClusterAdmin,
     terminal: Terminal,
-    wanted: NewPassword,
+    new: NewPassword,
     *,
     as_json: bool,
     dice: Dice | None = None,
 ) -> None:
     """One request for each mechanism: a request may name a user once only."""
     dice = dice or SystemDice()
-    for mechanism in wanted.mechanisms:
+    for mechanism in new.mechanisms:
         upsertion = salted_upsertion(
-            wanted.user, mechanism, wanted.password, iterations=wanted.iterations, dice=dice
+            new.user, mechanism, new.password, iterations=new.iterations, dice=dice
         )
         await _alter(
             admin,
             AlterUserScramCredentialsRequest(upsertions=[upsertion]),
-            f"set the password of {wanted.user}",
+            f"set the password of {new.user}",
         )
-        _report(terminal, wanted.user, mechanism, "set", as_json=as_json)
+        _report(terminal, new.user, mechanism, "set", as_json=as_json)
 
 
 def salted_upsertion(
@@ -190,7 +190,7 @@ def _unknown(result: Any) -> CommandError:
     if result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
         return CommandError(
             f"The user {result.user} has no SCRAM credentials.",
-            "`ottla users list` shows those that have.",
+            "`ottla users list` shows the users that have them.",
         )
     return refusal(f"describe the user {result.user}", result.error_code, result.error_message)
 

@@ -7,8 +7,8 @@ from typing import Final
 
 GROUP_TEXTS: Final[Mapping[str, str]] = {
     "consumer.assignment.interval.ms": (
-        "Shortest time between two assignments of a consumer group, in milliseconds. It counts "
-        "for groups of more than about 500 members or 2,000 partitions; smaller groups are "
+        "Shortest time between two assignments of a consumer group, in milliseconds. It applies "
+        "to groups of more than about 500 members or 2,000 partitions; smaller groups are "
         "assigned at once."
     ),
     "consumer.heartbeat.interval.ms": (

@@ -69,17 +69,17 @@ def _refuse(
         error_message=error.message,
         responses=[
             ReassignableTopicResponse(
-                name=asked.name,
+                name=topic.name,
                 partitions=[
                     ReassignablePartitionResponse(
                         partition_index=partition.partition_index,
                         error_code=error.code,
                         error_message=error.message,
                     )
-                    for partition in asked.partitions
+                    for partition in topic.partitions
                 ],
             )
-            for asked in request.topics
+            for topic in request.topics
         ],
     )
 
@@ -115,13 +115,13 @@ def _target(
 
 
 def _moved(
-    image: MetadataImage, partition: PartitionRegistration, wanted: list[int]
+    image: MetadataImage, partition: PartitionRegistration, target: list[int]
 ) -> PartitionRegistration:
     """The partition with the reassignment started. Current replicas stay until the new ones are in
     sync. Replicas added by an earlier unfinished reassignment stay marked as adding, so that they
     can still be removed by cancelling."""
-    leaving = sorted(set(partition.replicas).difference(wanted))
-    replicas = (*wanted, *leaving)
+    leaving = sorted(set(partition.replicas).difference(target))
+    replicas = (*target, *leaving)
     original = _original(partition)
     directories = dict(zip(partition.replicas, partition.directories, strict=True))
     return partition._replace(
@@ -155,13 +155,13 @@ def _original(partition: PartitionRegistration) -> tuple[int, ...]:
     return tuple(each for each in partition.replicas if each not in partition.adding_replicas)
 
 
-def _check_factor(partition: PartitionRegistration, wanted: list[int]) -> None:
+def _check_factor(partition: PartitionRegistration, target: list[int]) -> None:
     """During a reassignment, the replication factor of its target counts."""
     factor = len(set(partition.replicas).difference(partition.removing_replicas))
-    if len(wanted) != factor:
+    if len(target) != factor:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"The replication factor is changed from {factor} to {len(wanted)}",
+            f"The replication factor is changed from {factor} to {len(target)}",
         )
 
 

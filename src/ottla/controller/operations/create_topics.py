@@ -47,16 +47,16 @@ def create_topics(
     requested = Counter(topic.name for topic in request.topics)
     refused = _refused(requested, context.rights)
     refusals = [_refusal(name, error) for name, error in refused.items()]
-    wanted = [topic for topic in request.topics if topic.name not in refused]
+    permitted = [topic for topic in request.topics if topic.name not in refused]
     records: list[Message] = []
     results = []
     try:
-        check_partition_count(sum(_partition_count(topic, context) for topic in wanted))
+        check_partition_count(sum(_partition_count(topic, context) for topic in permitted))
     except KafkaError as error:
-        results = [_refusal(topic.name, error) for topic in wanted]
+        results = [_refusal(topic.name, error) for topic in permitted]
         return OperationOutcome([], CreateTopicsResponse(topics=results + refusals))
     new = NewPartitions(image, context)
-    for topic in wanted:
+    for topic in permitted:
         try:
             result = _create_topic(image, topic, context, new, records)
         except KafkaError as error:
@@ -69,16 +69,16 @@ def create_topics(
     )
 
 
-def _refused(asked: Mapping[str, int], rights: Rights) -> dict[str, KafkaError]:
+def _refused(requested: Mapping[str, int], rights: Rights) -> dict[str, KafkaError]:
     """The errors of topics that are named twice, or that the client may not create."""
     refused = {
         name: KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        for name, count in asked.items()
+        for name, count in requested.items()
         if count > 1
     }
     if rights.allows_quietly(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME):
         return refused
-    for name in asked:
+    for name in requested:
         # No client can create the metadata topic, which is another error.
         if name not in refused and name != CLUSTER_METADATA:
             try:

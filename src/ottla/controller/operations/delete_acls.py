@@ -44,9 +44,9 @@ def delete_acls(
             acl_id: AclBinding.of_record(record)
             for acl_id, record in image.access_control_entries.items()
         }
-        for asked in request.filters:
+        for requested in request.filters:
             try:
-                matching = _matching(bindings, asked)
+                matching = _matching(bindings, requested)
             except KafkaError as error:
                 results.append(_refusal(error))
             else:
@@ -67,10 +67,10 @@ def delete_acls(
 
 
 def _matching(
-    bindings: Mapping[Uuid, AclBinding], asked: DeleteAclsFilter
+    bindings: Mapping[Uuid, AclBinding], requested: DeleteAclsFilter
 ) -> dict[Uuid, AclBinding]:
-    wanted = AclFilter.of_request(asked)
-    return {acl_id: each for acl_id, each in bindings.items() if wanted.matches(each)}
+    acl_filter = AclFilter.of_request(requested)
+    return {acl_id: each for acl_id, each in bindings.items() if acl_filter.matches(each)}
 
 
 def _described(binding: AclBinding) -> DeleteAclsMatchingAcl:

@@ -103,8 +103,10 @@ def _elect(
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{partition_id}"
         )
-    wanted = partition.preferred_leader if kind is ElectionType.PREFERRED else partition.leader
-    if partition.leader == wanted != NO_LEADER:
+    expected_leader = (
+        partition.preferred_leader if kind is ElectionType.PREFERRED else partition.leader
+    )
+    if partition.leader == expected_leader != NO_LEADER:
         raise KafkaError(
             ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
         )

@@ -151,8 +151,8 @@ def _eligible_leader_replicas_records(
     image: MetadataImage, proposed: dict[str, int], context: Context
 ) -> list[Message]:
     """Enabling them needs a single min.insync.replicas for the cluster (KIP-966)."""
-    is_wanted = proposed.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0
-    if not is_wanted or image.has_eligible_leader_replicas:
+    is_proposed = proposed.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0
+    if not is_proposed or image.has_eligible_leader_replicas:
         return []
     records: list[Message] = []
     if MIN_INSYNC_REPLICAS not in image.cluster_configs:

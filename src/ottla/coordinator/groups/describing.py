@@ -56,8 +56,8 @@ def list_groups(
     groups: Groups, *, states: Collection[str], types: Collection[str]
 ) -> list[ListedGroup]:
     """The groups with one of the states and types, ignoring case. An empty filter matches all."""
-    wanted_states = {state.lower() for state in states}
-    wanted_types = {kind.lower() for kind in types}
+    state_names = {state.lower() for state in states}
+    type_names = {kind.lower() for kind in types}
     return [
         ListedGroup(
             group_id=group.id,
@@ -66,12 +66,12 @@ def list_groups(
             group_type=group.type.value,
         )
         for group in groups
-        if _is_wanted(group.state_name, wanted_states) and _is_wanted(_kind(group), wanted_types)
+        if _is_among(group.state_name, state_names) and _is_among(_kind(group), type_names)
     ]
 
 
-def _is_wanted(value: str, wanted: Collection[str]) -> bool:
-    return not wanted or value.lower() in wanted
+def _is_among(value: str, names: Collection[str]) -> bool:
+    return not names or value.lower() in names
 
 
 def _kind(group: Group) -> str:

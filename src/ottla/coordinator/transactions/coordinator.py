@@ -211,9 +211,13 @@ class TransactionCoordinator(TransactionReplay):
 
     # ---- admin requests
 
-    def list_transactions(self, wanted: TransactionFilter) -> list[ListedTransaction]:
+    def list_transactions(self, transaction_filter: TransactionFilter) -> list[ListedTransaction]:
         now_ms = self._context.clock.now_ms()
-        return [listed(each) for each in self.transactions if wanted.admits(each, now_ms=now_ms)]
+        return [
+            listed(each)
+            for each in self.transactions
+            if transaction_filter.admits(each, now_ms=now_ms)
+        ]
 
     def describe(self, transactional_id: str) -> DescribedTransaction:
         transaction = self.transactions.get(transactional_id)

@@ -144,8 +144,8 @@ def is_already_ended(
             raise _invalid(transaction, commits=commits)
         transaction.require_completed()
     if again or not is_v2:
-        wanted = TransactionState.COMPLETE_COMMIT if commits else TransactionState.COMPLETE_ABORT
-        if state is not wanted:
+        completed = TransactionState.COMPLETE_COMMIT if commits else TransactionState.COMPLETE_ABORT
+        if state is not completed:
             raise _invalid(transaction, commits=commits)
         return True
     if commits:
@@ -188,8 +188,9 @@ def _require_producer(
 
 
 def _invalid(transaction: Transaction, *, commits: bool) -> KafkaError:
-    wanted = "commit" if commits else "abort"
+    request = "commit" if commits else "abort"
     return KafkaError(
         ErrorCode.INVALID_TXN_STATE,
-        f"{transaction.transactional_id!r} is {transaction.state.title}: nothing to {wanted}",
+        f"{transaction.transactional_id!r} is in state {transaction.state.title} and has no "
+        f"transaction to {request}",
     )

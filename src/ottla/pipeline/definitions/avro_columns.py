@@ -58,8 +58,8 @@ def read_record(value: bytes | None, record: Schema) -> tuple[dict[str, Any] | N
         fields: Any = schemaless_reader(stream, record, None)
     # fastavro has no exception of its own for invalid bytes: it fails in many ways.
     except Exception as error:
-        said = str(error) or type(error).__name__
-        return None, f"is not an Avro record {record['name']}: {said}"
+        reason = str(error) or type(error).__name__
+        return None, f"is not an Avro record {record['name']}: {reason}"
     if left := len(value) - stream.tell():
         return None, f"is not an Avro record {record['name']}: {left} bytes are left"
     return fields, None

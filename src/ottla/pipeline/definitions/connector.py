@@ -109,7 +109,7 @@ class BatchSink(Sink):
 
     @abstractmethod
     def is_passing(self, error: Exception) -> bool:
-        """Whether a retry may succeed: the target cannot be reached, it is starting."""
+        """Whether a retry may succeed, for example if the target is unreachable or starting."""
 
     def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:  # noqa: ARG002
         return batch_writer(frame, query, self._persist)
@@ -141,7 +141,7 @@ def batch_writer(
 
     def called(batch: DataFrame, batch_id: int) -> None:
         query_id = batch.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)
-        assert query_id is not None, "Spark tells the thread of a query which one it is"
+        assert query_id is not None, "Spark sets the query id in the thread of a query"
         write(batch, Turn(query, query_id, batch_id))
 
     return frame.writeStream.foreachBatch(called)

@@ -17,9 +17,9 @@ from ottla.pipeline.reading.record_batches import Fetched
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.columns import (
     BinaryColumn,
+    ColumnSelection,
     HeadersColumn,
     RecordColumns,
-    WantedColumns,
     decode_columns,
 )
 from ottla.wire.records.header import BatchHeader
@@ -48,15 +48,15 @@ class ArrowRows:
 
     def __init__(
         self,
-        wanted: OffsetRange,
+        offset_range: OffsetRange,
         columns: Sequence[SourceColumn],
         *,
         fail_on_data_loss: bool = True,
     ) -> None:
-        self._range = wanted
+        self._range = offset_range
         self._fail_on_data_loss = fail_on_data_loss
         names = {column.name for column in columns}
-        self._wanted = WantedColumns(
+        self._selection = ColumnSelection(
             keys="key" in names, values="value" in names, headers="headers" in names
         )
         self._schema = pa.schema(
@@ -80,7 +80,7 @@ class ArrowRows:
             yield from self._rows(records, fetched)
 
     def _decode(self, batches: list[Buffer]) -> RecordColumns:
-        records = decode_columns(batches, wanted=self._wanted)
+        records = decode_columns(batches, selection=self._selection)
         if np.any(records.offsets[1:] <= records.offsets[:-1]):
             raise ProtocolError("the offsets of its records do not ascend")
         return records

@@ -91,13 +91,15 @@ class OttlaReader(DataSourceReader):
             found = await find_partitions(cluster, options.subscription)
             starts = await resolve(cluster, found, options.starting, options, is_start=True)
             ends = await resolve(cluster, found, options.ending, options, is_start=False)
-            wanted = [each for each in found if pushed.wants(each)]
+            selected = [each for each in found if pushed.wants(each)]
             if pushed.timestamp_ms_min is not None:
                 since = Position(pushed.timestamp_ms_min, is_timestamp=True)
                 lenient = replace(options, is_late_timestamp_latest=True)
-                times = await resolve(cluster, wanted, since, lenient, is_start=True)
-                starts |= {each: max(starts[each], times[each]) for each in wanted}
-            return [pushed.narrowed(OffsetRange(each, starts[each], ends[each])) for each in wanted]
+                times = await resolve(cluster, selected, since, lenient, is_start=True)
+                starts |= {each: max(starts[each], times[each]) for each in selected}
+            return [
+                pushed.narrowed(OffsetRange(each, starts[each], ends[each])) for each in selected
+            ]
 
         return _planned(with_cluster(options, plan), options)
 
@@ -196,7 +198,7 @@ def with_cluster(options: SourceOptions, operation: Callable[[SourceCluster], Aw
 
 
 def read_range(
-    wanted: OffsetRange, options: SourceOptions, columns: Sequence[SourceColumn]
+    offset_range: OffsetRange, options: SourceOptions, columns: Sequence[SourceColumn]
 ) -> Iterator[pa.RecordBatch]:
     """Fetches and decodes in turns; the event loop runs only while it fetches."""
     # Imported here because it loads the compiled loops, which only tasks need.
@@ -206,8 +208,8 @@ def read_range(
         # The runner's own `run` installs a signal handler on each call, which costs time.
         run = runner.get_loop().run_until_complete
         cluster = _cluster(options)
-        reader = RangeReader(cluster, wanted, options)
-        rows = ArrowRows(wanted, columns, fail_on_data_loss=options.fail_on_data_loss)
+        reader = RangeReader(cluster, offset_range, options)
+        rows = ArrowRows(offset_range, columns, fail_on_data_loss=options.fail_on_data_loss)
         try:
             while (fetched := run(reader.next())) is not None:
                 yield from rows.read(fetched)

@@ -34,7 +34,7 @@ _COMPARISONS: Final[Mapping[type[Filter], Callable[[Any, Any], bool]]] = {
     GreaterThanOrEqual: ge,
     LessThan: lt,
     LessThanOrEqual: le,
-    In: lambda found, wanted: found in wanted,
+    In: lambda found, values: found in values,
 }
 _OFFSET_MAX: Final = 2**63 - 1
 
@@ -48,25 +48,25 @@ class Pushed:
     offset_end: int = _OFFSET_MAX
     timestamp_ms_min: int | None = None
 
-    def take(self, wanted: Filter) -> bool:
+    def take(self, condition: Filter) -> bool:
         """Adds a filter. Returns whether it is fully applied here, so that Spark can drop it."""
-        column = getattr(wanted, "attribute", ())
-        value = getattr(wanted, "value", None)
-        if column in (("topic",), ("partition",)) and type(wanted) in _COMPARISONS:
-            self.partition_filters.append(wanted)
+        column = getattr(condition, "attribute", ())
+        value = getattr(condition, "value", None)
+        if column in (("topic",), ("partition",)) and type(condition) in _COMPARISONS:
+            self.partition_filters.append(condition)
             return True
         if column == ("offset",):
-            return self._take_offset(wanted, value)
+            return self._take_offset(condition, value)
         if column == ("timestamp",) and isinstance(value, datetime) and value.tzinfo is not None:
-            if isinstance(wanted, EqualTo | GreaterThan | GreaterThanOrEqual):
+            if isinstance(condition, EqualTo | GreaterThan | GreaterThanOrEqual):
                 start = int(value.timestamp() * 1_000)
                 self.timestamp_ms_min = max(self.timestamp_ms_min or 0, start)
             return False
         # These columns are never null.
-        return isinstance(wanted, IsNotNull) and column in (("topic",), ("partition",))
+        return isinstance(condition, IsNotNull) and column in (("topic",), ("partition",))
 
-    def _take_offset(self, wanted: Filter, value: Any) -> bool:
-        match wanted:
+    def _take_offset(self, condition: Filter, value: Any) -> bool:
+        match condition:
             case EqualTo():
                 self._narrow(value, value + 1)
             case GreaterThan():
@@ -98,9 +98,9 @@ class Pushed:
         return OffsetRange(whole.partition, start, max(start, min(whole.end, self.offset_end)))
 
 
-def _holds(wanted: Any, partition: TopicPartition) -> bool:
-    found = partition.topic if wanted.attribute == ("topic",) else partition.partition
-    return _COMPARISONS[type(wanted)](found, wanted.value)
+def _holds(condition: Any, partition: TopicPartition) -> bool:
+    found = partition.topic if condition.attribute == ("topic",) else partition.partition
+    return _COMPARISONS[type(condition)](found, condition.value)
 
 
 class PushFilters:

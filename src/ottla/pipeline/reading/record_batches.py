@@ -50,17 +50,19 @@ class Fetched(NamedTuple):
 class RangeReader:
     """Reads a range from its start to its end, once. Belongs to the loop that runs `next`."""
 
-    def __init__(self, cluster: SourceCluster, wanted: OffsetRange, options: SourceOptions) -> None:
+    def __init__(
+        self, cluster: SourceCluster, offset_range: OffsetRange, options: SourceOptions
+    ) -> None:
         self._cluster = cluster
-        self._wanted = wanted
+        self._range = offset_range
         self._options = options
-        self._position = wanted.start
+        self._position = offset_range.start
         self._under_way: asyncio.Task[PartitionData] | None = None
 
     async def next(self) -> Fetched | None:
         """The next batches; None at the end of the range."""
         deadline = self._cluster.clock.monotonic() + self._options.poll_timeout_ms / 1_000
-        while self._position < self._wanted.end:
+        while self._position < self._range.end:
             data = await (self._under_way or self._fetch(self._position))
             self._under_way = None
             if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
@@ -81,31 +83,31 @@ class RangeReader:
                 raise ClusterError(
                     f"{self._name} returned no records from offset {self._position} on for "
                     f"{self._options.poll_timeout_ms} ms, although its end offset is "
-                    f"{self._wanted.end}"
+                    f"{self._range.end}"
                 )
         return None
 
     async def _fetch_ahead(self) -> None:
-        if self._position < self._wanted.end:
+        if self._position < self._range.end:
             self._under_way = asyncio.ensure_future(self._fetch(self._position))
             # Lets the new task run until it has sent its request.
             await self._cluster.clock.sleep(0)
 
     @property
     def _name(self) -> str:
-        return f"{self._wanted.partition.topic}-{self._wanted.partition.partition}"
+        return f"{self._range.partition.topic}-{self._range.partition.partition}"
 
     async def _fetch(self, offset: int) -> PartitionData:
         return await fetch_partition(
             self._cluster,
-            self._wanted.partition,
+            self._range.partition,
             offset,
             isolation=READ_COMMITTED if self._options.read_committed else READ_UNCOMMITTED,
             bytes_max=self._options.partition_fetch_bytes,
         )
 
     async def _skip_what_is_gone(self) -> None:
-        partition, position = self._wanted.partition, self._position
+        partition, position = self._range.partition, self._position
         found = await list_offsets(self._cluster, {partition: EARLIEST}, isolation=READ_UNCOMMITTED)
         first = found[partition]
         if first <= position:
@@ -113,9 +115,9 @@ class RangeReader:
                 f"{self._name} ends before offset {position}: was the topic deleted and "
                 "created again?"
             )
-            first = self._wanted.end
+            first = self._range.end
         else:
-            gone = f"{self._name} has no offsets {position} to {min(first, self._wanted.end) - 1}"
+            gone = f"{self._name} has no offsets {position} to {min(first, self._range.end) - 1}"
         if self._options.fail_on_data_loss:
             raise DataLossError(
                 f"{gone}. Records may have expired before they were read. With "
@@ -135,7 +137,7 @@ async def fetch_partition(
 ) -> PartitionData:
     """Fetches from the offset on. The caller handles OFFSET_OUT_OF_RANGE."""
     name = f"{partition.topic}-{partition.partition}"
-    wanted = FetchPartition(
+    requested = FetchPartition(
         partition=partition.partition, fetch_offset=offset, partition_max_bytes=bytes_max
     )
     request = FetchRequest(
@@ -143,7 +145,7 @@ async def fetch_partition(
         min_bytes=1,
         max_bytes=bytes_max,
         isolation_level=isolation,
-        topics=[FetchTopic(topic=partition.topic, partitions=[wanted])],
+        topics=[FetchTopic(topic=partition.topic, partitions=[requested])],
     )
 
     async def attempt() -> PartitionData:

@@ -90,8 +90,8 @@ async def resolve(
 ) -> PerPartition:
     """Resolves the position to offsets."""
     isolation = READ_COMMITTED if options.read_committed else READ_UNCOMMITTED
-    wanted = {partition: position.of(partition) for partition in partitions}
-    unknown = set(position.each).difference(wanted)
+    positions = {partition: position.of(partition) for partition in partitions}
+    unknown = set(position.each).difference(positions)
     if unknown:
         raise OptionError(
             "offsets are given for partitions that are not read: "
@@ -99,10 +99,10 @@ async def resolve(
         )
     requested = {
         partition: value
-        for partition, value in wanted.items()
+        for partition, value in positions.items()
         if position.is_timestamp or value in (EARLIEST, LATEST)
     }
-    found = wanted | (
+    found = positions | (
         await list_offsets(cluster, requested, isolation=isolation) if requested else {}
     )
     late = [partition for partition in requested if found[partition] == _NOT_FOUND]
@@ -123,4 +123,6 @@ def _requested(
         topics[each.topic].append(
             ListOffsetsPartition(partition_index=each.partition, timestamp=requested[each])
         )
-    return [ListOffsetsTopic(name=name, partitions=wanted) for name, wanted in topics.items()]
+    return [
+        ListOffsetsTopic(name=name, partitions=partitions) for name, partitions in topics.items()
+    ]

@@ -81,8 +81,8 @@ class Graph:
             return []
         return [Query(name, rejected.frame, rejected.sink, "append", None, around, {})]
 
-    def _query(self, wanted: SinkDefinition) -> Query:
-        around = self._around(wanted.name, wanted.mode)
+    def _query(self, sink: SinkDefinition) -> Query:
+        around = self._around(sink.name, sink.mode)
         parts: dict[str, GraphPart] = {}
         for definition in self._registry.definitions.values():
             if isinstance(definition, SourceDefinition):
@@ -93,13 +93,11 @@ class Graph:
                 self._add(
                     parts, definition.name, self._called(definition, given), definition.inputs
                 )
-            elif definition is wanted:
+            elif definition is sink:
                 break
-        frame = self._called(wanted, [parts[name].frame for name in wanted.inputs])
-        needed = _needed(parts, wanted.inputs or _views_in(frame, parts))
-        return Query(
-            wanted.name, frame, wanted.connector, wanted.mode, wanted.every, around, needed
-        )
+        frame = self._called(sink, [parts[name].frame for name in sink.inputs])
+        needed = _needed(parts, sink.inputs or _views_in(frame, parts))
+        return Query(sink.name, frame, sink.connector, sink.mode, sink.every, around, needed)
 
     def _add(
         self, parts: dict[str, GraphPart], name: str, frame: DataFrame, inputs: tuple[str, ...]

@@ -54,13 +54,13 @@ def start_session(
     # By default workers run the first python3 on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     use_spark_home()
-    wanted = _CONFIGS | BRIDGE_CONFIGS | (_LOCAL_CONFIGS if master.startswith("local") else {})
-    wanted[JAVA_OPTIONS] += f" {java_options}"
+    settings = _CONFIGS | BRIDGE_CONFIGS | (_LOCAL_CONFIGS if master.startswith("local") else {})
+    settings[JAVA_OPTIONS] += f" {java_options}"
     for key, value in configs.items():
         # If a Java option is given twice, the last one is used.
-        wanted[key] = f"{wanted[key]} {value}" if key in _JAVA_OPTIONS else value
+        settings[key] = f"{settings[key]} {value}" if key in _JAVA_OPTIONS else value
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in wanted.items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
     session: SparkSession = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

@@ -202,8 +202,8 @@ def _require_taken(partition: TopicPartition, answer: ProduceResponse) -> None:
     if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         # The partition existed when rows were assigned to it: this node's metadata is behind.
         code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-    said = f": {response.error_message}" if response.error_message else ""
-    require(code, f"writing to {partition.topic}-{partition.partition}{said}")
+    detail = f": {response.error_message}" if response.error_message else ""
+    require(code, f"writing to {partition.topic}-{partition.partition}{detail}")
 
 
 _REFUSED_FOR_CONTENT: Final[Mapping[ErrorCode, str]] = {

@@ -94,8 +94,8 @@ class OttlaStreamWriter(DataSourceStreamArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Prepared:
         context = _task_context()
         query, batch_id = (context.getLocalProperty(name) for name in (_QUERY_ID, _BATCH_ID))
-        assert query is not None, "Spark tells a stream's tasks which query they belong to"
-        assert batch_id is not None, "Spark tells a stream's tasks which batch they belong to"
+        assert query is not None, "Spark sets the query id in a stream's tasks"
+        assert batch_id is not None, "Spark sets the batch id in a stream's tasks"
         work = Work(query, int(batch_id))
         from ottla.pipeline.writing.task import write_slot
 

@@ -109,11 +109,11 @@ def _identity(given: Mapping[str, str], *, is_streaming: bool) -> tuple[str | No
 
 
 def _dead_letter_topic(given: Mapping[str, str]) -> str | None:
-    is_wanted = one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
+    has_dead_letters = one_of(given, "onError", ("fail", "deadletter")) == "deadletter"
     topic = given.get("deadLetterTopic")
-    if is_wanted and not topic:
-        raise OptionError("onError=deadletter needs deadLetterTopic: where such rows are to go")
-    if topic and not is_wanted:
+    if has_dead_letters and not topic:
+        raise OptionError("onError=deadletter needs deadLetterTopic, the topic for rejected rows")
+    if topic and not has_dead_letters:
         raise OptionError("deadLetterTopic is given, but onError is not deadletter")
     return topic
 

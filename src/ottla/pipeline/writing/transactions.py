@@ -130,7 +130,7 @@ class SinkTransactions:
 
     async def is_open(self, producer: Producer) -> bool:
         """Whether the producer has a transaction that is neither committed nor aborted."""
-        wanted = (_ONGOING, producer.producer_id, producer.producer_epoch)
+        expected = (_ONGOING, producer.producer_id, producer.producer_epoch)
         request = DescribeTransactionsRequest(transactional_ids=[producer.transactional_id or ""])
 
         def is_ongoing(answer: DescribeTransactionsResponse) -> bool:
@@ -138,7 +138,7 @@ class SinkTransactions:
             if state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                 return False
             require(state.error_code, f"describing {producer.transactional_id}")
-            return (state.transaction_state, state.producer_id, state.producer_epoch) == wanted
+            return (state.transaction_state, state.producer_id, state.producer_epoch) == expected
 
         return await self._send(producer.transactional_id, request, is_ongoing)
 

@@ -85,9 +85,9 @@ class TlsEndpoint:
             self._context = self._make_context(self._settings)
             self.certificate = _certificate(self._settings)
         except OSError as error:
-            _log.error("the changed certificates are not used, the old ones stay: %s", error)
+            _log.error("cannot use the changed certificates; the old ones stay in use: %s", error)
             return False
-        _log.info("new certificates are used: %s", ", ".join(sorted(stamps)))
+        _log.info("using new certificates: %s", ", ".join(sorted(stamps)))
         return True
 
     def _connection(self, handler: ConnectionHandler, server_name: str | None) -> TlsConnection:

@@ -30,28 +30,28 @@ class AclFilter(NamedTuple):
     permission: Permission = Permission.ANY
 
     @classmethod
-    def of_request(cls, asked: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
+    def of_request(cls, request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
         """Raises KafkaError for codes that this version does not know."""
-        wanted = cls(
-            ResourceType(asked.resource_type_filter),
-            asked.resource_name_filter,
-            PatternType(asked.pattern_type_filter),
-            asked.principal_filter,
-            asked.host_filter,
-            AclOperation(asked.operation),
-            Permission(asked.permission_type),
+        parsed = cls(
+            ResourceType(request.resource_type_filter),
+            request.resource_name_filter,
+            PatternType(request.pattern_type_filter),
+            request.principal_filter,
+            request.host_filter,
+            AclOperation(request.operation),
+            Permission(request.permission_type),
         )
         if (
-            wanted.resource_type is ResourceType.UNKNOWN
-            or wanted.pattern_type is PatternType.UNKNOWN
-            or wanted.operation is AclOperation.UNKNOWN
-            or wanted.permission is Permission.UNKNOWN
+            parsed.resource_type is ResourceType.UNKNOWN
+            or parsed.pattern_type is PatternType.UNKNOWN
+            or parsed.operation is AclOperation.UNKNOWN
+            or parsed.permission is Permission.UNKNOWN
         ):
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,
                 "a filter has an unknown resource type, pattern type, operation or permission",
             )
-        return wanted
+        return parsed
 
     def matches(self, binding: AclBinding) -> bool:
         entry = binding.entry

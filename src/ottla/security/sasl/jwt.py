@@ -1,6 +1,6 @@
 """Verifies signed JSON Web Tokens (RFC 7519) against a set of public keys (JWKS, RFC 7517).
 
-The keys are data: whoever owns the verifier reads them from a file or a URL and replaces them. A
+The keys are data: the owner of the verifier reads them from a file or a URL and replaces them. A
 token chooses among these keys by its `kid`; keys and addresses inside the token are ignored.
 
 Only signatures with public keys are accepted. Unsecured tokens (`none`) are always refused, and so
@@ -116,7 +116,7 @@ class JwtVerifier:
         if "crit" in header or "b64" in header:
             raise _refused("the header demands an extension")
         if key_id is not None and not isinstance(key_id, str):
-            raise _refused("the key's id is not a text")
+            raise _refused("the key's id is not a string")
         return algorithm, key_id
 
     def _candidates(self, algorithm: str, key_id: str | None) -> list[VerificationKey]:

@@ -51,7 +51,7 @@ def _check_audience(claims: Mapping[str, object], settings: ClaimSettings) -> No
         return
     given = [audience] if isinstance(audience, str) else audience
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        raise ValueError("the audience is missing or not a text")
+        raise ValueError("the audience is missing or not a string")
     if settings.expected_audience.isdisjoint(given):
         raise ValueError("the audience is not an expected one")
 
@@ -85,7 +85,7 @@ def _scopes(claim: object) -> frozenset[str]:
         return frozenset()
     given = [claim] if isinstance(claim, str) else claim
     if not isinstance(given, list):
-        raise ValueError("the scope is neither a text nor a list")
+        raise ValueError("the scope is neither a string nor a list")
     scopes = [each.strip() for each in given if isinstance(each, str)]
     if len(scopes) != len(given) or not all(scopes) or len(set(scopes)) != len(scopes):
         raise ValueError("the scope has empty or repeated entries")

@@ -128,7 +128,7 @@ def make_bearer_message(
 ) -> bytes:
     """Raises a ValueError that contains neither the token nor an extension's value."""
     if not _TOKEN.fullmatch(token):
-        raise ValueError("the token has characters that no bearer token has")
+        raise ValueError("the token has characters that are not allowed in a bearer token")
     for key, value in extensions.items():
         if key == _AUTHORIZATION or not _KEY.fullmatch(key) or not _VALUE.fullmatch(value):
             raise ValueError("an extension must have a name of letters and a printable value")
@@ -161,7 +161,7 @@ def parse_bearer_message(message: bytes) -> BearerMessage:
 def _authorization_id(header: str) -> str:
     parts = header.split(",")
     if len(parts) != 3 or parts[0] != "n" or parts[2]:
-        raise ValueError("the message has no header n, which is without channel binding")
+        raise ValueError("the GS2 header must be n: channel binding is not supported")
     if not parts[1]:
         return ""
     if not parts[1].startswith("a="):

@@ -63,7 +63,7 @@ class ScramUsers(NamedTuple):
     credential_of: Callable[[str], ScramCredential | None]
     token_of: Callable[[str], TokenCredential | None]
     # From which the salts of unknown users are derived; the same on every node and after a restart,
-    # or a changed salt tells that the user does not exist.
+    # or a changed salt reveals that the user does not exist.
     secret: bytes
     # What the salts of unknown users come with: the usual number of iterations.
     unknown_user_iterations: int = ITERATIONS_MIN
@@ -123,14 +123,14 @@ class ScramServer:
         assert self._claim is not None
         credential, identity = self._claim
         if not hmac.compare_digest(final.nonce, self._server_first.nonce):
-            raise ValueError("another nonce than the server's")
+            raise ValueError("the nonce differs from the server's")
         if final.channel_binding != first.gs2_header.encode():
-            raise ValueError("another header than in the first message")
+            raise ValueError("the GS2 header differs from that of the first message")
         message = _signed_message(first.bare, self._server_first.text, final.without_proof)
         hash_name = self._mechanism.hash_name
         signature = hmac.digest(credential.stored_key, message, hash_name)
         if len(final.proof) != len(signature):
-            raise ValueError("a proof of the wrong length")
+            raise ValueError("the proof has the wrong length")
         client_key = _xor(final.proof, signature)
         stored_key = hashlib.new(hash_name, client_key).digest()
         is_proved = hmac.compare_digest(stored_key, credential.stored_key)
@@ -234,8 +234,8 @@ class ScramClient:
             raise ValueError("the nonce does not continue the client's")
         if not ITERATIONS_MIN <= first.iterations <= self._iterations_max:
             raise ValueError(
-                f"{first.iterations} iterations; this client does from {ITERATIONS_MIN} to "
-                f"{self._iterations_max}"
+                f"the server demands {first.iterations} iterations; this client accepts "
+                f"{ITERATIONS_MIN} to {self._iterations_max}"
             )
         hash_name = self._mechanism.hash_name
         salted = salt_password(

@@ -120,8 +120,8 @@ def random_text(below: Callable[[int], int]) -> str:
 
 
 def derived_text(secret: bytes, *parts: bytes) -> str:
-    """The same kind of text, but always the same for the same input. Cannot be told from a random
-    one without the secret."""
+    """The same kind of text, but always the same for the same input. Without the secret, it cannot
+    be distinguished from a random one."""
     data = b"".join(len(part).to_bytes(4) + part for part in parts)
     return base_36(int.from_bytes(hmac.digest(secret, data, "sha512")) % (1 << _RANDOM_BITS))
 

@@ -90,7 +90,7 @@ def make_client_first(name: str, nonce: str, extensions: Mapping[str, str]) -> C
 def parse_client_first(message: bytes) -> ClientFirst:
     parts = _text(message).split(",")
     if len(parts) < 4 or parts[0] != "n":
-        raise ValueError("the message has no header n, which is without channel binding")
+        raise ValueError("the GS2 header must be n: channel binding is not supported")
     authorization_id = unescape_name(_value(parts[1], "a")) if parts[1] else ""
     attributes = parts[2:]
     if attributes[0].startswith("m="):

@@ -240,7 +240,7 @@ class SaslSession:
         self.state = SaslState.COMPLETE
 
     def _for_the_client(self, error: AuthenticationError) -> KafkaError:
-        """One text for everything that could tell whether a user exists."""
+        """One text for everything that could reveal whether a user exists."""
         if not isinstance(error, InvalidCredentialsError):
             return error
         kind = "authentication" if self._mechanism is None else "re-authentication"

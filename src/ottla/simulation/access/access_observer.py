@@ -219,9 +219,7 @@ def _noting_pending(answer: Pending, noted: Callable[[Message], None]) -> Messag
     return whole.answer
 
 
-async def _noting_awaited(
-    answer: Awaitable[Message], noted: Callable[[Message], None]
-) -> Message:
+async def _noting_awaited(answer: Awaitable[Message], noted: Callable[[Message], None]) -> Message:
     response = await answer
     noted(response)
     return response

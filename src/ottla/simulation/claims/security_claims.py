@@ -150,9 +150,7 @@ class _Images:
             yield self._acls[answered.who, version]
 
 
-def _is_right(
-    known: CredentialsKnown, begun: LoginBegun, made: dict[object, str]
-) -> bool:
+def _is_right(known: CredentialsKnown, begun: LoginBegun, made: dict[object, str]) -> bool:
     """Whether the credentials allow a login with that password, or with that token."""
     if begun.name != begun.user:
         return any(token.id == begun.name for token in known.tokens)

@@ -29,7 +29,7 @@ from ottla.simulation.history.transaction_events import (
     TransactionEnded,
 )
 
-_COMMIT_RESPONSE: Final = "told of the commit, event"
+_COMMIT_RESPONSE: Final = "commit response received, event"
 
 
 class NoCycleBetweenTransactions:

@@ -37,8 +37,8 @@ class HostSurroundings:
         self.on_error = on_error
         self.loops: list[SimulatedLoop] = []
         # How clients on a host authenticate to a node.
-        self.channel_security: Callable[[Host, Address], ChannelSecurity] = (
-            lambda _host, _address: PLAINTEXT
+        self.channel_security: Callable[[Host, Address], ChannelSecurity] = lambda _host, _address: (
+            PLAINTEXT
         )
 
 

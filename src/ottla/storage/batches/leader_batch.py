@@ -105,8 +105,8 @@ def _shape_refusal(size: int, header: BatchHeader, config: LogConfig) -> KafkaEr
     if header.record_count < 1 or header.record_count != header.last_offset_delta + 1:
         return KafkaError(
             ErrorCode.INVALID_RECORD,
-            f"the batch declares {header.record_count} records, but its last offset delta "
-            f"is {header.last_offset_delta}",
+            f"the batch has the record count {header.record_count}, but the last offset delta "
+            f"{header.last_offset_delta}",
         )
     if header.record_count > config.max_message_bytes:
         # Less than a byte per record: readers would loop over all of them.

@@ -34,16 +34,16 @@ def finish_interrupted_work(disk: Disk, directory: str) -> list[SegmentFileName]
     if all(name.state is FileState.LIVE for name in found):
         return found
     swaps = [name for name in found if name.state is FileState.SWAP]
-    unwanted = [name for name in found if name.state in (FileState.DELETED, FileState.CLEANED)]
+    obsolete = [name for name in found if name.state in (FileState.DELETED, FileState.CLEANED)]
     lowest_cleaned = min(
-        (name.base_offset for name in unwanted if name.state is FileState.CLEANED),
+        (name.base_offset for name in obsolete if name.state is FileState.CLEANED),
         default=OFFSET_MAX + 1,
     )
     # These are removed before the `.cleaned` files: without those, a second crash would make them
     # look trusted.
     untrusted = [name for name in swaps if name.base_offset >= lowest_cleaned]
     remove_segment_files(disk, directory, untrusted)
-    remove_segment_files(disk, directory, unwanted)
+    remove_segment_files(disk, directory, obsolete)
     trusted = [name for name in swaps if name.base_offset < lowest_cleaned]
     if trusted:
         live = [name for name in found if name.state is FileState.LIVE]

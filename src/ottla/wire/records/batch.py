@@ -78,7 +78,8 @@ def validate_batch(buffer: Buffer, position: int = 0, *, allow_gaps: bool = Fals
     count_min = 0 if allow_gaps else offset_count
     if offset_count < 1 or not count_min <= count <= offset_count:
         raise ProtocolError(
-            f"the record batch at byte {position} has {count} records for {offset_count} offsets"
+            f"the record batch at byte {position} has the record count {count}, but covers "
+            f"offsets: {offset_count}"
         )
     verify_crc(buffer, position, header)
     return header
@@ -131,8 +132,8 @@ def open_body(
         raise ProtocolError(f"the record batch at byte {position} runs past the last offset")
     if not 0 <= header.record_count * _RECORD_BYTES_MIN <= len(body):
         raise ProtocolError(
-            f"the record batch at byte {position} claims {header.record_count} records "
-            f"in {len(body)} bytes"
+            f"the record batch at byte {position} has the record count {header.record_count}, but "
+            f"bytes of records: {len(body)}"
         )
     return body
 

@@ -52,7 +52,7 @@ class HeadersColumn:
 _NO_HEADERS = HeadersColumn(_NO_VALUES.offsets, _NO_VALUES, _NO_VALUES)
 
 
-class WantedColumns(NamedTuple):
+class ColumnSelection(NamedTuple):
     """The columns to copy; the others stay empty."""
 
     keys: bool = True
@@ -60,7 +60,7 @@ class WantedColumns(NamedTuple):
     headers: bool = True
 
 
-ALL = WantedColumns()
+ALL = ColumnSelection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class RecordColumns:
 def decode_columns(
     batches: Iterable[Buffer],
     *,
-    wanted: WantedColumns = ALL,
+    selection: ColumnSelection = ALL,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> RecordColumns:
     """Decodes complete batches, one per buffer; skips control batches.
@@ -92,8 +92,8 @@ def decode_columns(
     size = sum(map(len, bodies))
     offsets, timestamps = np.empty(count, np.int64), np.empty(count, np.int64)
     keys, values = (
-        _make_binaries(count, size) if is_wanted else _make_binaries(0, 0)
-        for is_wanted in (wanted.keys, wanted.values)
+        _make_binaries(count, size) if is_selected else _make_binaries(0, 0)
+        for is_selected in (selection.keys, selection.values)
     )
     header_counts, header_starts = np.empty(count, np.int64), np.empty(count, np.int64)
     first = 0
@@ -108,9 +108,9 @@ def decode_columns(
             has_deltas,
             offsets,
             timestamps,
-            wanted.keys,
+            selection.keys,
             keys,
-            wanted.values,
+            selection.values,
             values,
             header_counts,
             header_starts,
@@ -121,7 +121,7 @@ def decode_columns(
             )
         first += header.record_count
     found = _NO_HEADERS
-    if wanted.headers:
+    if selection.headers:
         found = _read_headers(headers, bodies, header_counts, header_starts)
     return RecordColumns(offsets, timestamps, _finish(keys), _finish(values), found)
 

@@ -148,7 +148,7 @@ def _read_headers(body: bytes, position: int, *, end: int) -> tuple[RecordHeader
     headers: list[RecordHeader] = []
     # A header takes at least two bytes, so the count can be checked before reading headers.
     if not 0 <= count * 2 <= end - position:
-        raise _malformed(position, f"it declares {count} headers, which do not fit into it")
+        raise _malformed(position, f"its header count is {count}, more than fit into it")
     for _ in range(count):
         key, position = _read_bytes(body, position, end=end)
         if key is None:

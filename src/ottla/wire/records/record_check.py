@@ -162,7 +162,7 @@ def _check_headers(body: bytes, position: int, end: int) -> None:
     zigzag, position = read_uvarint(body, position)
     count = zigzag >> 1
     if zigzag & 1 or count * 2 > end - position:
-        raise ProtocolError(f"it declares {-count - 1 if zigzag & 1 else count} headers")
+        raise ProtocolError(f"its header count is {-count - 1 if zigzag & 1 else count}")
     for _ in range(count):
         size, position = read_uvarint(body, position)
         if size & 1:

@@ -181,7 +181,7 @@ def test_authorized_topics_are_created_and_deleted(node: OneNode) -> None:
     assert set(node.image.topics.by_name) >= {TOPIC, SECRET}
 
 
-def test_deletion_by_id_does_not_tell_the_name(node: OneNode) -> None:
+def test_deletion_by_id_does_not_reveal_the_name(node: OneNode) -> None:
     state = DeleteTopicState(topic_id=node.image.topics.by_name[SECRET].id)
     request = DeleteTopicsRequest(topics=[state])
     (refused,) = node.send_request(request, 6, rights=rights_of(node)).responses

@@ -76,12 +76,12 @@ def test_metadata_of_all_topics_has_those_that_may_be_described(
     assert response.brokers
 
 
-def test_metadata_does_not_tell_which_topics_exist(node: OneNode) -> None:
+def test_metadata_does_not_reveal_which_topics_exist(node: OneNode) -> None:
     names = [SECRET, "unknown"]
     request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
     response = node.send_request(request, 13, rights=rights_of(node))
-    told = [(each.name, each.error_code, each.partitions) for each in response.topics]
-    assert told == [(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED, []) for name in names]
+    returned = [(each.name, each.error_code, each.partitions) for each in response.topics]
+    assert returned == [(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED, []) for name in names]
     assert len({each.topic_id for each in response.topics}) == 1
     assert "unknown" not in node.image.topics.by_name
 
@@ -203,7 +203,7 @@ def test_authorized_operations_of_the_cluster_need_describe(node: OneNode) -> No
     cluster_request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     metadata = MetadataRequest(topics=[], include_cluster_authorized_operations=True)
 
-    def told() -> set[int]:
+    def returned() -> set[int]:
         rights = rights_of(node)
         described = node.send_request(cluster_request, 2, rights=rights)
         assert described.error_code == 0
@@ -214,11 +214,11 @@ def test_authorized_operations_of_the_cluster_need_describe(node: OneNode) -> No
         }
 
     allow(node, *allowing(cluster(AclOperation.CREATE)))
-    assert told() == {0}
+    assert returned() == {0}
     allow(node, *allowing(cluster(DESCRIBE)))
-    assert told() == {bits(AclOperation.CREATE, DESCRIBE)}
+    assert returned() == {bits(AclOperation.CREATE, DESCRIBE)}
     allow(node, *allowing(cluster(AclOperation.ALL)))
-    assert told() == {CLUSTER_OPERATIONS}
+    assert returned() == {CLUSTER_OPERATIONS}
 
 
 def test_authorized_operations_of_groups_are_those_of_the_client(node: OneNode) -> None:

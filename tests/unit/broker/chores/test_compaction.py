@@ -39,7 +39,7 @@ def test_batches_that_cannot_be_read_are_named(
 
     assert "prices-0: compaction kept batches whose checksum is correct" in caplog.text
     assert "Number of batches: 1. The first: offsets 2 to 2: " in caplog.text
-    assert "prices-0: compacted 3 records to 2" in caplog.text
+    assert "prices-0: compacted; records before: 3, after: 2" in caplog.text
 
 
 async def finished(node: OneNode, compaction: Compaction) -> None:

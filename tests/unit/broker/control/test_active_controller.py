@@ -347,7 +347,7 @@ def test_operation_of_a_deposed_controller_here_is_not_done_again() -> None:
     asyncio.run(play())
 
 
-def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
+def test_a_request_that_a_controller_never_answers_goes_to_the_next_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def play() -> None:
@@ -355,7 +355,7 @@ def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
         service = await bystander()
         forwarding = Forwarding(service, address=await silent.listen())
         own = asyncio.ensure_future(forwarding.controller.send(BrokerHeartbeatRequest()))
-        asked = asyncio.ensure_future(
+        pending = asyncio.ensure_future(
             forwarding.controller.forward(NO_TOPIC, 7, rights=UNRESTRICTED)
         )
         await until(lambda: len([each for each in silent.connections if each.requests]) == 2)
@@ -369,8 +369,8 @@ def test_who_asked_a_controller_that_never_answers_asks_the_next_one(
         with pytest.raises(ChannelError):
             await own
         # The topics may have been created.
-        assert not asked.done()
-        asked.cancel()
+        assert not pending.done()
+        pending.cancel()
         await forwarding.close()
         silent.stop()
 
@@ -450,7 +450,7 @@ def test_request_goes_at_once_to_a_controller_that_becomes_active_here() -> None
         assert forwarding.controller.is_here
         assert not service.controller.is_active
         assert not answer.done()
-        # Nobody waits for time to pass.
+        # No request waits for time to pass.
         while not answer.done():
             await background.release()
         assert clock.monotonic() == 0.0

@@ -1,4 +1,4 @@
-"""The other replicas over real connections: votes do not wait behind fetches, ends are told."""
+"""Other replicas over real connections: votes do not wait behind fetches, ends are reported."""
 
 from __future__ import annotations
 

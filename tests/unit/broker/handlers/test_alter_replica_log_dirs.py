@@ -164,7 +164,7 @@ def test_a_slow_move_shows_how_far_it_is_and_goes_on_after_a_restart(
     assert values(node) == before
 
 
-def test_a_move_is_given_up_where_the_log_is_wanted_as_it_is(start_node: StartNode) -> None:
+def test_a_request_for_the_current_directory_cancels_a_move(start_node: StartNode) -> None:
     node = slow_node(start_node)
     node.create_topic("orders")
     fill(node)
@@ -232,7 +232,7 @@ def test_of_two_copies_the_one_counts_that_the_metadata_names(start_node: StartN
     assert shown(node) == [(target, False, 0)]
 
 
-def test_a_log_that_is_where_it_is_wanted_stays(two_directories: OneNode) -> None:
+def test_a_log_that_is_in_the_target_directory_already_stays(two_directories: OneNode) -> None:
     node = two_directories
     node.create_topic("orders")
 

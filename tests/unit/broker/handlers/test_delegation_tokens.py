@@ -52,13 +52,13 @@ def create(
 def describe(
     node: OneNode, rights: Rights, owners: list[Principal] | None = None, *, version: int = 3
 ) -> DescribeDelegationTokenResponse:
-    asked = None
+    named = None
     if owners is not None:
-        asked = [
+        named = [
             DescribeDelegationTokenOwner(principal_type=each.type, principal_name=each.name)
             for each in owners
         ]
-    request = DescribeDelegationTokenRequest(owners=asked)
+    request = DescribeDelegationTokenRequest(owners=named)
     response: DescribeDelegationTokenResponse = node.send_request(request, version, rights=rights)
     return response
 

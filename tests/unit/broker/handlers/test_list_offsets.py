@@ -189,7 +189,7 @@ def test_a_new_leader_returns_no_end_before_its_high_watermark_is_known(
         assert error(timestamp) == ErrorCode.OFFSET_NOT_AVAILABLE
         assert error(timestamp, replica_id=DEBUGGER) == ErrorCode.NONE
     assert error(SpecialTimestamp.LATEST, version=4) == ErrorCode.LEADER_NOT_AVAILABLE
-    # What is committed for sure is told.
+    # The offset that is known to be committed is returned.
     assert error(SpecialTimestamp.EARLIEST) == ErrorCode.NONE
     assert list_offset(node, 500, isolation=isolation).offset == 0
 

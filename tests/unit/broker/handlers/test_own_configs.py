@@ -1,4 +1,4 @@
-"""A broker judges whether its configs go with what it was started with; nobody else knows."""
+"""A broker checks its configs against those that it was started with; only it knows these."""
 
 from __future__ import annotations
 

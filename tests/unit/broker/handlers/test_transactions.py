@@ -58,7 +58,7 @@ def init(node: OneNode, *, version: int = 5, **fields: Any) -> Any:
 def add(
     node: OneNode, *partitions: tuple[str, int], producer_id: int = 0, epoch: int = 0, version: int
 ) -> list[int]:
-    """What is told of each partition, in order."""
+    """What the response contains for each partition, in order."""
     topics = [AddPartitionsToTxnTopic(name=name, partitions=[index]) for name, index in partitions]
     request = AddPartitionsToTxnRequest(
         v3_and_below_transactional_id=ID,

@@ -59,7 +59,7 @@ def scram(*, authorization_id: str = "", name: str = "alice", password: str = PA
     return client, first
 
 
-def test_authorization_id_of_somebody_else_is_refused_with_plain(node: OneNode) -> None:
+def test_authorization_id_of_another_user_is_refused_with_plain(node: OneNode) -> None:
     client = connect(node)
     client.feed(handshake() + plain("alice", PASSWORD, authorization_id="bob"))
     assert authenticate_response(client.answers()[1]).error_code == FAILED
@@ -67,7 +67,7 @@ def test_authorization_id_of_somebody_else_is_refused_with_plain(node: OneNode) 
     client.end()
 
 
-def test_authorization_id_of_somebody_else_is_refused_with_scram(node: OneNode) -> None:
+def test_authorization_id_of_another_user_is_refused_with_scram(node: OneNode) -> None:
     client = connect(node)
     _, first = scram(authorization_id="bob")
     client.feed(handshake("SCRAM-SHA-256") + authenticate(first))
@@ -227,7 +227,7 @@ def test_challenge_has_the_same_form_for_an_unknown_user(node: OneNode, name: st
         assert iterations == "i=4096"
         challenges.add(salt)
         client.end()
-    # The salt of a user does not change, and neither does that of nobody.
+    # The salt of a user does not change, and neither does that of an unknown user.
     assert len(challenges) == 1
 
 

@@ -1,4 +1,4 @@
-"""A connection answers in order, serves nobody for too long, and keeps its troubles to itself."""
+"""A connection answers in order, yields to others, and its errors affect no other connection."""
 
 from __future__ import annotations
 

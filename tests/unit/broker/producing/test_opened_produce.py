@@ -63,7 +63,7 @@ def node(start_node: StartNode, background: HeldBackground) -> Iterator[OneNode]
 
 
 async def send(node: OneNode, produce: ProduceRequest) -> asyncio.Task[Any]:
-    """The answer to come, once everybody waits for something else."""
+    """The pending answer, once all tasks wait for something else."""
     task = asyncio.ensure_future(node.answer(produce, 9))
     await settle()
     return task

@@ -312,7 +312,7 @@ def test_a_change_that_cannot_be_applied_does_not_take_the_next_with_it(
 
     async def fail(*arguments: object) -> None:
         monkeypatch.setattr(type(node.broker.replicas), "_create", create)
-        raise RuntimeError("what nobody expects")
+        raise RuntimeError("an unexpected error")
 
     monkeypatch.setattr(type(node.broker.replicas), "_create", fail)
     node.create_topic("orders")

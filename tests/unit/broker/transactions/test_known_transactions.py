@@ -1,4 +1,4 @@
-"""Batches of transactions that the node knows, which wait for nobody."""
+"""Batches of transactions that the node knows: they are appended without waiting."""
 
 from __future__ import annotations
 

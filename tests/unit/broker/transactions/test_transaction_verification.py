@@ -108,7 +108,7 @@ def test_requests_that_gather_meanwhile_are_sent_together(
         assert elsewhere.ids(1) == ["b", "c"]
         elsewhere.answer(1)
         await elsewhere.settle()
-        # The second about the same transaction: answers are told apart by its id.
+        # The second about the same transaction: its id distinguishes the answers.
         assert elsewhere.ids(2) == ["b"]
         elsewhere.answer(2)
         await elsewhere.settle()

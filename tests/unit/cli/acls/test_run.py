@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
 from ottla.cli.acls.run import add, list_, remove
-from ottla.cli.acls.wanted import WantedEntries, WantedResources
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.model import ErrorCode
 from ottla.security.acls.acl import AclBinding
@@ -33,9 +33,9 @@ from ottla.wire.stored.cluster_metadata.security import AccessControlEntryRecord
 from tests.support.captured_terminal import captured_terminal, complained, said
 from tests.support.nodes.scripted_cluster import ScriptedCluster
 
-TOPIC = WantedResources(topics=("orders",))
-BOB_READS = WantedEntries(("User:bob",), operations=("read",))
-EVE_WRITES = WantedEntries((), ("User:eve",), operations=("write",))
+TOPIC = ResourceOptions(topics=("orders",))
+BOB_READS = EntryOptions(("User:bob",), operations=("read",))
+EVE_WRITES = EntryOptions((), ("User:eve",), operations=("write",))
 
 
 class Acls:
@@ -66,14 +66,14 @@ class Acls:
             results = [AclCreationResult(error_code=self.error) for _ in request.creations]
             return CreateAclsResponse(results=results)
         assert isinstance(request, DeleteAclsRequest)
-        for asked in request.filters:
-            wanted = AclFilter.of_request(asked)
-            (found,) = (binding for binding in self.stored if wanted.matches(binding))
+        for requested in request.filters:
+            acl_filter = AclFilter.of_request(requested)
+            (found,) = (binding for binding in self.stored if acl_filter.matches(binding))
             self.stored.remove(found)
         return DeleteAclsResponse(filter_results=[DeleteAclsFilterResult()] * len(request.filters))
 
     def _described(self, request: DescribeAclsRequest) -> DescribeAclsResponse:
-        wanted = AclFilter.of_request(request)
+        acl_filter = AclFilter.of_request(request)
         resources = [
             DescribeAclsResource(
                 resource_type=pattern.resource_type,
@@ -88,7 +88,7 @@ class Acls:
                     )
                 ],
             )
-            for pattern, entry in filter(wanted.matches, self.stored)
+            for pattern, entry in filter(acl_filter.matches, self.stored)
         ]
         return DescribeAclsResponse(error_code=self.error, resources=resources)
 
@@ -101,7 +101,7 @@ def test_acls_live_from_add_to_remove() -> None:
         assert code is ExitCode.OK
     assert "added 1 ACL" in said(terminal)
     terminal = captured_terminal()
-    cluster.run(lambda admin: list_(admin, terminal, WantedResources(), (), as_json=True))
+    cluster.run(lambda admin: list_(admin, terminal, ResourceOptions(), (), as_json=True))
     assert [json.loads(line) for line in said(terminal).splitlines()] == [
         {
             "resource_type": "topic",
@@ -122,7 +122,7 @@ def test_acls_live_from_add_to_remove() -> None:
             "permission": "deny",
         },
     ]
-    everyone = WantedEntries(("User:bob",))
+    everyone = EntryOptions(("User:bob",))
     cluster.run(
         lambda admin: remove(admin, terminal, TOPIC, everyone, is_confirmed=True, as_json=False)
     )

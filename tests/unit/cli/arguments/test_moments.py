@@ -29,7 +29,7 @@ def test_times_and_ages_become_milliseconds(text: str, timestamp_ms: int) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "@", "@x", "15", "15 m", "-3m", "2026-13-01"])
-def test_what_is_no_time_is_told_what_would_be_one(text: str) -> None:
+def test_an_invalid_time_is_refused_with_the_valid_forms(text: str) -> None:
     with pytest.raises(ValueError, match="is not a time: write a time such as"):
         parse_moment(text, now_ms=NOW_MS)
 

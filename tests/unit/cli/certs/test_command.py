@@ -126,7 +126,7 @@ def test_mistakes_are_named(directory: Path, arguments: tuple[str, ...], complai
     ("arguments", "complaint"),
     [
         (("ca",), "certs/ca.pem exists already"),
-        (("server", "bücher.example"), "cannot be such a certificate"),
+        (("server", "bücher.example"), "Cannot make this certificate"),
         (("client", "ca"), "--file-name"),
         (("client", "a/b"), "--file-name"),
         (("client", "bob", "--password-file", "p"), "--pkcs12"),

@@ -124,7 +124,7 @@ def test_tokens_are_read_from_a_file(tmp_path: Path) -> None:
         ({"sasl.jaas.config": SCRAM}, "no effect without SASL"),
         ({"security.protocol": "SASL_SSL"}, "sasl.mechanism is missing"),
         (scram(sasl_mechanism="SCRAM"), "must be one of PLAIN, SCRAM-SHA-256"),
-        (scram(sasl_mechanism="PLAIN"), "ScramLoginModule, and sasl.mechanism is PLAIN"),
+        (scram(sasl_mechanism="PLAIN"), "ScramLoginModule, but sasl.mechanism is PLAIN"),
         (scram(sasl_mechanisms="PLAIN"), "set the same thing"),
         (scram(sasl_username="bob"), "set the same thing"),
         (scram() | {"sasl.jaas.config": "ScramLoginModule"}, "write `required`"),
@@ -132,7 +132,7 @@ def test_tokens_are_read_from_a_file(tmp_path: Path) -> None:
         (scram() | {"sasl.jaas.config": "ScramLoginModule required user_a=b;"}, "option user_a"),
         (scram() | {"sasl.jaas.config": "ScramLoginModule required username=b;"}, "no password"),
         (scram(ssl_ca_location="x"), "security.protocol is SASL_PLAINTEXT"),
-        (scram(sasl_oauthbearer_scope="x"), "is for sasl.mechanism=OAUTHBEARER"),
+        (scram(sasl_oauthbearer_scope="x"), "needs sasl.mechanism=OAUTHBEARER"),
         (
             scram(sasl_mechanism="OAUTHBEARER") | {"sasl.jaas.config": BEARER},
             "needs sasl.oauthbearer.token.endpoint.url",

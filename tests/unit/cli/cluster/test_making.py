@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket  # noqa: TID251  somebody else's port
+import socket  # noqa: TID251  a port that is in use
 from pathlib import Path
 
 import pytest

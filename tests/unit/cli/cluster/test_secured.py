@@ -87,7 +87,7 @@ def test_all_ports_differ(tmp_path: Path) -> None:
     assert len(set(ports)) == len(ports) == 9
 
 
-def test_nodes_trust_each_other_and_nobody_else(tmp_path: Path) -> None:
+def test_nodes_trust_only_each_other(tmp_path: Path) -> None:
     layout, other = make(tmp_path / "c", 2), make(tmp_path / "other", 1)
     first, second, foreign = config_of(layout, 0), config_of(layout, 1), config_of(other, 0)
     assert handshake(first, second) == ((("commonName", "node-2"),),)

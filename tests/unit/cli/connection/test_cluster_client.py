@@ -101,7 +101,7 @@ def metadata(*brokers: Address, topics: Iterable[str] = ()) -> ClusterMetadata:
 def connected(
     answer: ClusterMetadata | int, probe: FakeProbe | None = None, bootstrap: str = BOOTSTRAP
 ) -> tuple[ConnectedCluster, str]:
-    """The cluster, and what was told on the way."""
+    """The cluster, and what was printed on the way."""
     FakeAdmin.answer = answer
     terminal = captured_terminal()
     options = ClusterOptions(bootstrap)

@@ -17,7 +17,7 @@ THERE = Address("there", 9092)
 
 
 class FakeConnection:
-    """Says its words to whoever writes to it."""
+    """Responds with its words to the first bytes that it receives."""
 
     def __init__(self, handler: ConnectionHandler, words: bytes | None) -> None:
         self.is_aborted = False
@@ -62,7 +62,7 @@ class FakeConnection:
 
 
 class FakeNetwork:
-    """Connects to the hosts that have words, be they none; the others fail as they are told."""
+    """Connects to the hosts that have words; the others fail with the given errors."""
 
     def __init__(self, hosts: dict[str, bytes | OSError | None]) -> None:
         self._hosts = hosts
@@ -98,7 +98,7 @@ def test_reasons_are_words() -> None:
         (b"HTTP/1.0 200 OK\r\n", "HTTP"),
         (b"\x15\x03\x01\x00\x02\x02\x46", "TLS"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "SSH"),
-        (b"-ERR unknown command\r\n", "something that says '-ERR unknown command'"),
+        (b"-ERR unknown command\r\n", "a service that responds with '-ERR unknown command'"),
         (b"\x00\x00\x00\x05hello", None),
         (b"", None),
     ],

@@ -132,7 +132,7 @@ def test_following_never_ends_and_commits_as_it_goes() -> None:
     assert not run.reading.is_done
 
 
-def test_no_more_than_wanted_is_committed() -> None:
+def test_no_more_than_max_is_committed() -> None:
     run = Run(FakeConsumer(0), {0: 10}, records_max=2)
     run.give(record(0), record(1), record(2))
     assert run.reading.is_done

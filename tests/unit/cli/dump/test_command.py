@@ -240,7 +240,7 @@ def test_corrupt_batch_is_marked(tmp_path: Path) -> None:
     assert "CRC-32C" in result.stderr
 
 
-def test_missing_and_unknown_files_are_said_and_the_others_shown(tmp_path: Path) -> None:
+def test_missing_and_unknown_files_are_reported_and_the_others_shown(tmp_path: Path) -> None:
     log = write_log(tmp_path, plain_batches(1))
     missing, unknown, empty = tmp_path / "gone", tmp_path / "notes.txt", tmp_path / "empty"
     unknown.touch()

@@ -113,7 +113,7 @@ def test_columns_grow_and_titles_come_once() -> None:
 
 
 class SteppingClock(SystemClock):
-    """Each look at it takes as long as it is told."""
+    """Each look at it takes the time that the test sets."""
 
     __slots__ = ("now", "step")
 

@@ -108,9 +108,9 @@ def test_wrong_usage_says_what_is_wrong(
 def test_what_is_formatted_is_not_formatted_again(formatter: Formatter) -> None:
     formatter.run("-t", CLUSTER_ID, "-s")
     again = formatter.run("-t", CLUSTER_ID, "-s", exit_code=1)
-    assert "is formatted already" in again.stderr
+    assert "Formatted already: " in again.stderr
     ignored = formatter.run("-t", CLUSTER_ID, "-s", "--ignore-formatted")
-    assert "Everything is formatted" in ignored.stderr
+    assert "All directories are formatted" in ignored.stderr
     other = formatter.run("-t", "another", "-s", "--ignore-formatted", exit_code=1)
     assert "belongs to node 1 of cluster" in other.stderr
 
@@ -175,7 +175,7 @@ def test_users_are_in_the_bootstrap_snapshot(formatter: Formatter) -> None:
         ("SCRAM-SHA-256=[name=a,password=hunter2,salt=hunter2]", "salt is not Base64"),
         ("SCRAM-SHA-256=[name=a,password=hunter2,iterations=many]", "must be a number"),
         ("SCRAM-SHA-256=[name=a,password=hunter2,iterations=99]", "from 4096 to 16384"),
-        ("SCRAM-SHA-256=[name=a,password=hunter2,user=b]", "there are only the items"),
+        ("SCRAM-SHA-256=[name=a,password=hunter2,user=b]", "an item has an unknown name"),
         ("SCRAM-SHA-256=[name=a,password=hunter2,]", "not of the form NAME=VALUE"),
         ("SCRAM-SHA-256=[name=a,name=b,password=hunter2]", "name is given twice"),
     ],

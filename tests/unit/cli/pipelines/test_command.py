@@ -74,7 +74,7 @@ def test_progress_is_a_line_without_a_terminal() -> None:
     )
 
 
-def test_progress_is_json_if_wanted_and_a_table_on_a_terminal() -> None:
+def test_progress_is_json_if_requested_and_a_table_on_a_terminal() -> None:
     terminal = captured_terminal()
     with ProgressTable(terminal, as_json=True) as table:
         table.show(asdict(PROGRESS))

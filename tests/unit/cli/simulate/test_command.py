@@ -1,4 +1,4 @@
-"""`ottla simulate`: what it takes for a fault, and the story that it tells."""
+"""`ottla simulate`: the faults that it accepts, and the timeline that it prints."""
 
 import pytest
 from typer.testing import CliRunner

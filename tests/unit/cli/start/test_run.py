@@ -59,7 +59,7 @@ def _failing_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start_run, "Node", FailingNode)
 
 
-def test_a_node_that_is_not_let_in_says_why(
+def test_a_node_that_is_refused_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, "node.id=7") == 1

@@ -54,10 +54,10 @@ class Credentials:
             results = [AlterUserScramCredentialsResult(user=name) for name in names]
             return AlterUserScramCredentialsResponse(results=results)
         assert isinstance(request, DescribeUserScramCredentialsRequest)
-        asked = {user for user, _ in self.stored}
+        users = {user for user, _ in self.stored}
         if request.users is not None:
-            asked = {each.name for each in request.users}
-        return DescribeUserScramCredentialsResponse(results=[self._result(user) for user in asked])
+            users = {each.name for each in request.users}
+        return DescribeUserScramCredentialsResponse(results=[self._result(user) for user in users])
 
     def _result(self, user: str) -> DescribeUserScramCredentialsResult:
         infos = [
@@ -123,7 +123,7 @@ def test_files_that_are_no_password_are_refused(
     [
         (("bob", "--iterations", "100"), "from 4096 to 16384"),
         (("bob", "-m", "PLAIN"), "must be one of SCRAM-SHA-256, SCRAM-SHA-512"),
-        (("bøb",), "ASCII characters only"),
+        (("bøb",), "must be ASCII"),
         (("bob",), "--password-file"),
         (("bob", "--password-file", "/none"), "/none does not exist"),
     ],

@@ -96,7 +96,7 @@ def test_a_token_is_created_for_its_requester() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked_ms", "max_ms", "expiry_ms"),
+    ("requested_ms", "max_ms", "expiry_ms"),
     [
         (-1, 7 * DAY_MS, DAY_MS),
         (0, 7 * DAY_MS, DAY_MS),
@@ -104,8 +104,8 @@ def test_a_token_is_created_for_its_requester() -> None:
         (8 * DAY_MS, 7 * DAY_MS, DAY_MS),
     ],
 )
-def test_the_lifetime_is_the_shorter_one(asked_ms: int, max_ms: int, expiry_ms: int) -> None:
-    request = CreateDelegationTokenRequest(max_lifetime_ms=asked_ms)
+def test_the_lifetime_is_the_shorter_one(requested_ms: int, max_ms: int, expiry_ms: int) -> None:
+    request = CreateDelegationTokenRequest(max_lifetime_ms=requested_ms)
     _, response = run(cluster(), create_delegation_token, request)
     assert response.max_timestamp_ms == NOW_MS + max_ms
     assert response.expiry_timestamp_ms == NOW_MS + expiry_ms
@@ -139,13 +139,13 @@ def test_renewers_are_users() -> None:
 
 @pytest.mark.parametrize("principal", [ALICE, BOB])
 @pytest.mark.parametrize(
-    ("asked_ms", "expiry_ms"),
+    ("requested_ms", "expiry_ms"),
     [(0, DAY_MS), (-5, DAY_MS), (5_000, 5_000), (9 * DAY_MS, DAY_MS)],
 )
 def test_owner_and_renewers_renew_a_token(
-    principal: Principal, asked_ms: int, expiry_ms: int
+    principal: Principal, requested_ms: int, expiry_ms: int
 ) -> None:
-    image, response = run(cluster(token()), renew_delegation_token, renew(asked_ms), principal)
+    image, response = run(cluster(token()), renew_delegation_token, renew(requested_ms), principal)
     assert (response.error_code, response.expiry_timestamp_ms) == (0, NOW_MS + expiry_ms)
     assert image == cluster(token(expiration_timestamp=NOW_MS + expiry_ms))
 

@@ -1,4 +1,4 @@
-"""Elections that somebody asks for."""
+"""Elections on request."""
 
 import pytest
 

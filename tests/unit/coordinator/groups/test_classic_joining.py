@@ -52,7 +52,7 @@ def test_members_that_start_together_are_in_one_generation() -> None:
     shard.clock.advance(2)
     second = shard.join(version=3)
     shard.clock.advance(2.9)
-    assert not first.is_there, "somebody joined less than a delay ago"
+    assert not first.is_there, "a member joined less than a delay ago"
     shard.clock.advance(0.1)
     assert first.value.generation_id == second.value.generation_id == 1
     assert len(first.value.members) == 2

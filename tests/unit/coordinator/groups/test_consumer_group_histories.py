@@ -66,7 +66,7 @@ class History:
             self._beats(member)
 
     def _beats(self, member: Member) -> bool:
-        """A member that is told that it is none lets go of everything and joins again."""
+        """A member that gets UNKNOWN_MEMBER_ID or FENCED revokes everything and joins again."""
         if member.try_beat() in LETS_GO:
             member.join()
             return False
@@ -79,7 +79,7 @@ class History:
                 self.step("beat", name)
 
     def check(self) -> None:
-        """Of those whose session is not over: the others are about to hear of it."""
+        """Of members whose session is not over: the others will be fenced."""
         group = self.shard.machine.groups.get(GROUP)
         known = group.members if isinstance(group, ConsumerGroup) else {}
         members = [member for member in self.members.values() if member.id in known]

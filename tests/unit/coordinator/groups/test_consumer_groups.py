@@ -50,7 +50,7 @@ def test_a_second_member_waits_until_the_first_has_let_go(shard: GroupShard) -> 
     assert shard.state == "Reconciling"
     first.beat()
     assert len(first.owned) == 3
-    assert second.beat().owned == set(), "it was told to let go and has not said that it has"
+    assert second.beat().owned == set(), "it has not confirmed the revocation"
     assert first.epoch == 1
     first.beat()
     assert first.epoch == 2
@@ -235,7 +235,7 @@ def test_a_static_member_comes_back_to_what_it_had(shard: GroupShard) -> None:
     again = Member(shard, "c", instance_id="1").join()
     assert (again.owned, again.epoch) == (had, group_epoch)
     second.beat()
-    assert second.epoch == group_epoch, "nobody else notices"
+    assert second.epoch == group_epoch, "the other members keep their epoch"
     assert first.send_heartbeat().error == ErrorCode.FENCED_INSTANCE_ID
 
 

@@ -42,7 +42,7 @@ def numbers(data: bytes) -> list[int]:
 
 
 class ClassicConsumer:
-    """A member of the classic protocol that does what it is told."""
+    """A member of the classic protocol that follows the coordinator's responses."""
 
     def __init__(self, shard: GroupShard) -> None:
         self.shard = shard
@@ -65,7 +65,7 @@ class ClassicConsumer:
         self.owned = numbers(answer.value.assignment)
 
     def beat(self) -> ErrorCode:
-        """A heartbeat, after which it has joined again if it was told to."""
+        """A heartbeat, after which it has joined again if the response requires it."""
         error = self.shard.heartbeat(self.id, self.generation)
         if error == ErrorCode.REBALANCE_IN_PROGRESS:
             self.join()

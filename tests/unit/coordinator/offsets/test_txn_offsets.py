@@ -228,7 +228,7 @@ def test_offsets_are_unstable_while_any_producer_has_some_pending(shard: GroupSh
 # ---- who may
 
 
-def test_a_producer_that_does_not_say_for_whom_may_commit_for_any_group(shard: GroupShard) -> None:
+def test_a_producer_without_a_member_id_may_commit_for_any_group(shard: GroupShard) -> None:
     assert error_of(commit(shard, 5)) == ErrorCode.NONE
     shard.stable()
     assert error_of(commit(shard, 6)) == ErrorCode.NONE

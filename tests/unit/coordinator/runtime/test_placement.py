@@ -1,4 +1,4 @@
-"""Everybody agrees on the partition of a group."""
+"""All nodes and clients agree on the partition of a group."""
 
 from __future__ import annotations
 

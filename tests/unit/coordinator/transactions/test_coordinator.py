@@ -92,10 +92,10 @@ def test_transaction_from_its_beginning_to_its_end(shard: TransactionShard, comm
     assert shard.add(producer, PAYMENTS).error is ErrorCode.NONE
     answer = shard.end(producer, commits=commits)
     assert (answer.value.producer_id, answer.value.producer_epoch) == (producer.producer_id, 1)
-    (wanted,) = shard.markers.wanted
-    assert wanted.partitions == {ORDERS, PAYMENTS}
-    assert wanted.is_commit is commits
-    assert (wanted.producer_epoch, wanted.transaction_version) == (1, 2)
+    (markers,) = shard.markers.requested
+    assert markers.partitions == {ORDERS, PAYMENTS}
+    assert markers.is_commit is commits
+    assert (markers.producer_epoch, markers.transaction_version) == (1, 2)
     assert shard.transaction.state.is_prepared
     shard.markers_written()
     complete = TransactionState.COMPLETE_COMMIT if commits else TransactionState.COMPLETE_ABORT
@@ -120,12 +120,12 @@ def test_markers_are_not_written_before_the_decision_is_committed(
     shard.add(producer)
     shard.log.is_held = True
     answer = shard.end(producer, commits=True)
-    assert (answer.value, shard.markers.wanted) == (None, [])
+    assert (answer.value, shard.markers.requested) == (None, [])
     shard.log.commit()
     # The answer goes first.
-    assert (answer.error, shard.markers.wanted) == (ErrorCode.NONE, [])
+    assert (answer.error, shard.markers.requested) == (ErrorCode.NONE, [])
     shard.carry_on()
-    assert len(shard.markers.wanted) == 1
+    assert len(shard.markers.requested) == 1
 
 
 def test_markers_of_a_decision_that_is_committed_late_are_written(
@@ -137,10 +137,10 @@ def test_markers_of_a_decision_that_is_committed_late_are_written(
     answer = shard.end(producer, commits=True)
     shard.clock.advance(6)
     assert answer.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert not shard.markers.wanted
+    assert not shard.markers.requested
     shard.log.commit()
     shard.clock.advance(1)
-    assert [each.is_commit for each in shard.markers.wanted] == [True]
+    assert [each.is_commit for each in shard.markers.requested] == [True]
 
 
 def test_decision_that_could_not_be_appended_can_be_made_again(shard: TransactionShard) -> None:
@@ -171,7 +171,7 @@ def test_abort_without_partitions_is_complete_at_once(shard: TransactionShard) -
     producer = shard.new_producer()
     assert shard.end(producer, commits=False).value.producer_epoch == 1
     assert shard.is_in(TransactionState.COMPLETE_ABORT)
-    assert not shard.markers.wanted
+    assert not shard.markers.requested
 
 
 def test_exhausted_epochs_end_with_a_new_producer_id(shard: TransactionShard) -> None:
@@ -179,8 +179,8 @@ def test_exhausted_epochs_end_with_a_new_producer_id(shard: TransactionShard) ->
     shard.add(producer)
     answer = shard.end(producer, commits=True).value
     assert (answer.producer_id, answer.producer_epoch) == (FIRST_PRODUCER_ID + 1, 0)
-    (wanted,) = shard.markers.wanted
-    assert (wanted.producer_id, wanted.producer_epoch) == (FIRST_PRODUCER_ID, EPOCH_MAX)
+    (markers,) = shard.markers.requested
+    assert (markers.producer_id, markers.producer_epoch) == (FIRST_PRODUCER_ID, EPOCH_MAX)
     shard.markers_written()
     again = shard.end(producer, commits=True).value
     assert (again.producer_id, again.producer_epoch) == (FIRST_PRODUCER_ID + 1, 0)
@@ -200,11 +200,11 @@ def test_transaction_that_takes_too_long_is_aborted(shard: TransactionShard) -> 
     producer = shard.new_producer()
     shard.add(producer)
     shard.clock.advance(TIMEOUT_MS / 1_000 - 1)
-    assert not shard.markers.wanted
+    assert not shard.markers.requested
     shard.clock.advance(1)
-    (wanted,) = shard.markers.wanted
-    assert not wanted.is_commit
-    assert wanted.producer_epoch == producer.producer_epoch + 1
+    (markers,) = shard.markers.requested
+    assert not markers.is_commit
+    assert markers.producer_epoch == producer.producer_epoch + 1
     assert shard.metrics.timed_out.value == 1
     shard.markers_written()
     assert shard.add(producer).error is ErrorCode.PRODUCER_FENCED
@@ -218,7 +218,7 @@ def test_timeout_that_could_not_be_written_comes_again(shard: TransactionShard) 
     assert shard.is_in(TransactionState.ONGOING)
     shard.log.refusal = None
     shard.clock.advance(1)
-    assert [each.is_commit for each in shard.markers.wanted] == [False]
+    assert [each.is_commit for each in shard.markers.requested] == [False]
 
 
 def test_timeout_that_finds_no_producer_id_comes_again(shard: TransactionShard) -> None:
@@ -230,7 +230,7 @@ def test_timeout_that_finds_no_producer_id_comes_again(shard: TransactionShard) 
     assert shard.metrics.timed_out.value == 0
     shard.next_producer_id = 5_000
     shard.clock.advance(1)
-    assert [each.is_commit for each in shard.markers.wanted] == [False]
+    assert [each.is_commit for each in shard.markers.requested] == [False]
     assert shard.metrics.timed_out.value == 1
 
 
@@ -321,7 +321,7 @@ def test_next_coordinator_goes_on_with_an_ongoing_transaction(shard: Transaction
     assert shard.markers.is_closed
     assert after.add(producer, PAYMENTS).error is ErrorCode.NONE
     assert after.end(producer, commits=True).error is ErrorCode.NONE
-    assert after.markers.wanted[0].partitions == {ORDERS, PAYMENTS}
+    assert after.markers.requested[0].partitions == {ORDERS, PAYMENTS}
 
 
 def test_next_coordinator_times_out_what_is_ongoing(shard: TransactionShard) -> None:
@@ -329,7 +329,7 @@ def test_next_coordinator_times_out_what_is_ongoing(shard: TransactionShard) -> 
     shard.clock.advance(TIMEOUT_MS / 1_000 - 1)
     after = shard.failover()
     shard.clock.advance(1)
-    assert [each.is_commit for each in after.markers.wanted] == [False]
+    assert [each.is_commit for each in after.markers.requested] == [False]
 
 
 @pytest.mark.parametrize("commits", [True, False])
@@ -341,8 +341,8 @@ def test_next_coordinator_writes_the_markers_of_what_is_decided(
     shard.end(producer, commits=commits)
     after = shard.failover()
     after.clock.advance(0)
-    assert [each.is_commit for each in after.markers.wanted] == [commits]
-    assert [each.producer_epoch for each in after.markers.wanted] == [1]
+    assert [each.is_commit for each in after.markers.requested] == [commits]
+    assert [each.producer_epoch for each in after.markers.requested] == [1]
     after.markers_written()
     assert not after.transaction.state.is_prepared
 
@@ -356,9 +356,9 @@ def test_next_coordinator_writes_no_markers_before_the_decision_is_committed(
     shard.end(producer, commits=True)
     after = shard.failover()
     after.clock.advance(0)
-    assert not after.markers.wanted
+    assert not after.markers.requested
     after.log.commit()
-    assert after.markers.wanted
+    assert after.markers.requested
 
 
 def test_end_is_recognised_after_a_failover(shard: TransactionShard) -> None:
@@ -394,8 +394,8 @@ def test_transactions_are_listed_by_what_they_are(shard: TransactionShard) -> No
         "id_matches": lambda _id: True,
     }
 
-    def listed(**wanted: Any) -> list[str]:
-        found = shard.machine.list_transactions(TransactionFilter(**{**everything, **wanted}))
+    def listed(**markers: Any) -> list[str]:
+        found = shard.machine.list_transactions(TransactionFilter(**{**everything, **markers}))
         return [each.transactional_id for each in found]
 
     assert listed() == [ID, "idle"]
@@ -466,8 +466,8 @@ def test_older_protocol_keeps_an_epoch_for_many_transactions() -> None:
     for commits in (True, False, True):
         assert shard.add(producer, version=TV_0).error is ErrorCode.NONE
         assert shard.end(producer, commits=commits, version=TV_0).error is ErrorCode.NONE
-        assert shard.markers.wanted[0].producer_epoch == 0
-        assert shard.markers.wanted[0].transaction_version == TV_0
+        assert shard.markers.requested[0].producer_epoch == 0
+        assert shard.markers.requested[0].transaction_version == TV_0
         shard.markers_written()
     assert shard.transaction.producer_epoch == 0
 

@@ -22,7 +22,7 @@ from tests.support.coordinator.transaction_shard import (
 )
 
 FENCED = ErrorCode.PRODUCER_FENCED
-# Whoever asks while markers are written is to ask again, and hears more then.
+# A client that describes a transaction while its markers are written has to retry.
 BUSY = ErrorCode.CONCURRENT_TRANSACTIONS
 
 
@@ -41,7 +41,7 @@ def test_late_end_never_touches_a_later_transaction(
     shard.add(second, PAYMENTS)
     assert shard.end(first, commits=commits_late).error is FENCED
     assert shard.is_in(TransactionState.ONGOING)
-    assert not shard.markers.wanted
+    assert not shard.markers.requested
 
 
 def test_late_end_never_touches_a_later_transaction_that_is_decided(
@@ -80,7 +80,7 @@ def test_committed_transaction_cannot_be_aborted_by_a_second_request(
 
 
 def test_late_partitions_never_open_a_transaction(shard: TransactionShard) -> None:
-    """The hanging transaction: a request of the last transaction opens another that nobody ends."""
+    """The hanging transaction: a request of the last transaction opens another that never ends."""
     first = shard.new_producer()
     shard.transact(first)
     assert shard.add(first, PAYMENTS).error is FENCED
@@ -113,7 +113,7 @@ def test_markers_that_are_reported_late_complete_no_later_transaction(
     producer = shard.new_producer()
     shard.add(producer)
     shard.end(producer, commits=True)
-    (first_markers,) = shard.markers.wanted
+    (first_markers,) = shard.markers.requested
     shard.markers_written()
     second = ClaimedProducer(ID, producer.producer_id, 1)
     shard.add(second, PAYMENTS)
@@ -132,7 +132,7 @@ def test_new_producer_aborts_the_transaction_of_the_old_one(shard: TransactionSh
     zombie = shard.new_producer()
     shard.add(zombie)
     assert shard.init().error is ErrorCode.CONCURRENT_TRANSACTIONS
-    assert [each.is_commit for each in shard.markers.wanted] == [False]
+    assert [each.is_commit for each in shard.markers.requested] == [False]
     assert shard.init().error is ErrorCode.CONCURRENT_TRANSACTIONS
     shard.markers_written()
     producer = shard.new_producer()

@@ -32,7 +32,7 @@ SETTINGS = ClaimSettings(
 
 
 def private_key(kind: str, which: int = 0) -> Any:
-    """A key of a kind: RSA with its size, or an elliptic curve. `which` tells several apart."""
+    """A key of a kind: RSA with its size, or an elliptic curve. `which` distinguishes several."""
     return _cached_key(kind, which)
 
 

@@ -36,7 +36,7 @@ def test_authorization_id_must_be_the_user() -> None:
     reply = PlainServer(USERS).evaluate(b"alice\0alice\0wonder", now_ms=0)
     assert reply.identity == Identity("alice")
     assert "authorization id" in refusal(b"admin\0alice\0wonder").message
-    # It is checked after the password, so it tells nothing of users.
+    # It is checked after the password, so it reveals nothing about users.
     assert isinstance(refusal(b"admin\0alice\0no"), InvalidCredentialsError)
 
 

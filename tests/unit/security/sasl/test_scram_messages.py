@@ -83,11 +83,11 @@ def test_unknown_extensions_are_ignored() -> None:
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        (b"y,,n=x,r=y", "no header n"),
-        (b"p=tls-unique,,n=x,r=y", "no header n"),
+        (b"y,,n=x,r=y", "the GS2 header must be n"),
+        (b"p=tls-unique,,n=x,r=y", "the GS2 header must be n"),
         (b"n,,m=z,n=x,r=y", "demands an extension"),
         (b"n,,r=y,n=x", "attribute n"),
-        (b"n,,n=x", "no header n"),
+        (b"n,,n=x", "the GS2 header must be n"),
         (b"n,,n=x,r=", "nonce is empty"),
         (b"n,,n=x,r=a b", "nonce is empty"),
         (b"n,b,n=x,r=y", "attribute a"),

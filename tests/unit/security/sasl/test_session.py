@@ -168,7 +168,7 @@ def test_all_wrong_credentials_have_one_text() -> None:
     assert texts == {"authentication with SASL mechanism PLAIN failed: invalid credentials"}
 
 
-def test_authorization_id_of_somebody_else_is_refused() -> None:
+def test_authorization_id_of_another_user_is_refused() -> None:
     session = new_session()
     handshake(session)
     answer = authenticate(session, b"bob" + ALICE)

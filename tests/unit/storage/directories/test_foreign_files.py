@@ -1,4 +1,4 @@
-"""Somebody's files keep a directory from being formatted."""
+"""Files of other programs keep a directory from being formatted."""
 
 import pytest
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ottla.broker.control.identity import controller_endpoint
+from ottla.broker.control.identity import controller_endpoints
 from ottla.cli.client_security.private_file import write_private_file
 from ottla.cli.cluster.layout import ClusterLayout, node_folder, node_place
 from ottla.cli.cluster.state import initial_state
@@ -73,7 +73,7 @@ def _format(node: NodeConfig, workers: Sequence[NodeConfig], dice: Dice) -> str:
         cluster_id, voters = identity.cluster_id, NO_VOTERS
     elif node.is_standalone:
         cluster_id = new_cluster_id(dice)
-        voter = initial_voter(first.node_id, dice.uuid(), controller_endpoint(first))
+        voter = initial_voter(first.node_id, dice.uuid(), *controller_endpoints(first))
         voters = VoterSet.of([voter])
     else:
         raise CommandError(

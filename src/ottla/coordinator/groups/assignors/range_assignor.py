@@ -22,19 +22,19 @@ from ottla.model import Uuid
 def assign_ranges(
     members: Mapping[str, Subscriber], partition_counts: Mapping[Uuid, int]
 ) -> Steps[dict[str, Assignment]]:
-    wanted_by: dict[Uuid, list[str]] = defaultdict(list)
+    subscribers_of: dict[Uuid, list[str]] = defaultdict(list)
     in_order = sorted(members, key=lambda member_id: _order(member_id, members[member_id]))
     yield len(members)
     for member_id in in_order:
         topics = members[member_id].topics
         for topic_id in topics:
-            wanted_by[topic_id].append(member_id)
+            subscribers_of[topic_id].append(member_id)
         yield len(topics)
     assigned: dict[str, list[TopicIdPartition]] = {member_id: [] for member_id in members}
-    for topic_id, wanting in wanted_by.items():
-        least, more = divmod(partition_counts.get(topic_id, 0), len(wanting))
+    for topic_id, subscribers in subscribers_of.items():
+        least, more = divmod(partition_counts.get(topic_id, 0), len(subscribers))
         start = 0
-        for index, member_id in enumerate(wanting):
+        for index, member_id in enumerate(subscribers):
             end = start + least + (index < more)
             assigned[member_id] += [
                 TopicIdPartition(topic_id, number) for number in range(start, end)

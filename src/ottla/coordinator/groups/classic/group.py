@@ -263,7 +263,8 @@ class ClassicGroup(Group):
         # producer.
         if version is not None and self.state is ClassicState.COMPLETING_REBALANCE:
             raise KafkaError(
-                ErrorCode.REBALANCE_IN_PROGRESS, f"group {self.id} is given its assignments"
+                ErrorCode.REBALANCE_IN_PROGRESS,
+                f"group {self.id} is rebalancing; commit again later",
             )
 
     def require_may_fetch(self, *, member_id: str | None, epoch: int) -> None:

@@ -26,9 +26,9 @@ class Subscriptions:
     ) -> None:
         """`names` and `regexes` are the topics and the expressions of all members."""
         known = image.topics.by_name
-        wanted = set(names).union(*(resolved.topics for resolved in regexes.values()))
+        subscribed = set(names).union(*(resolved.topics for resolved in regexes.values()))
         # The subscribed topics that exist, by name.
-        self.topics = {name: known[name] for name in wanted if name in known}
+        self.topics = {name: known[name] for name in subscribed if name in known}
         self._regexes = regexes
         # Members with equal subscriptions share one set.
         self._ids: dict[tuple[frozenset[str], str | None], frozenset[Uuid]] = {}

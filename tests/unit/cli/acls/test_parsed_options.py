@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.cli.acls.wanted import (
-    WantedEntries,
-    WantedResources,
+from ottla.cli.acls.parsed_options import (
+    EntryOptions,
+    ResourceOptions,
     bindings_to_add,
     filters_to_list,
     filters_to_remove,
@@ -27,8 +27,8 @@ def texts(bindings: list[AclBinding]) -> list[str]:
 
 
 def test_there_is_an_acl_for_each_resource_principal_host_and_operation() -> None:
-    resources = WantedResources(topics=("a", "b"), cluster=True, pattern_type="prefixed")
-    entries = WantedEntries(
+    resources = ResourceOptions(topics=("a", "b"), cluster=True, pattern_type="prefixed")
+    entries = EntryOptions(
         allow_principals=("User:bob", "User:eve"),
         deny_principals=("User:mal",),
         allow_hosts=("10.0.0.1",),
@@ -42,8 +42,8 @@ def test_there_is_an_acl_for_each_resource_principal_host_and_operation() -> Non
 
 
 def test_a_producer_may_write_and_create() -> None:
-    resources = WantedResources(topics=("orders",), transactional_ids=("t",))
-    entries = WantedEntries(BOB, is_producer=True, is_idempotent=True)
+    resources = ResourceOptions(topics=("orders",), transactional_ids=("t",))
+    entries = EntryOptions(BOB, is_producer=True, is_idempotent=True)
     assert texts(bindings_to_add(resources, entries)) == [
         "ALLOW User:bob from * WRITE on LITERAL TOPIC orders",
         "ALLOW User:bob from * DESCRIBE on LITERAL TOPIC orders",
@@ -55,8 +55,8 @@ def test_a_producer_may_write_and_create() -> None:
 
 
 def test_a_consumer_may_read_topics_and_groups() -> None:
-    resources = WantedResources(topics=("orders",), groups=("g",))
-    entries = WantedEntries(BOB, is_consumer=True)
+    resources = ResourceOptions(topics=("orders",), groups=("g",))
+    entries = EntryOptions(BOB, is_consumer=True)
     assert texts(bindings_to_add(resources, entries)) == [
         "ALLOW User:bob from * READ on LITERAL TOPIC orders",
         "ALLOW User:bob from * DESCRIBE on LITERAL TOPIC orders",
@@ -64,46 +64,46 @@ def test_a_consumer_may_read_topics_and_groups() -> None:
     ]
 
 
-TOPIC = WantedResources(topics=("orders",))
+TOPIC = ResourceOptions(topics=("orders",))
 READ = ("read",)
 
 
 @pytest.mark.parametrize(
     ("resources", "entries", "complaint"),
     [
-        (TOPIC, WantedEntries(operations=READ), "Who?"),
-        (TOPIC, WantedEntries(BOB), "To do what?"),
-        (WantedResources(), WantedEntries(BOB, operations=READ), "On what?"),
-        (TOPIC, WantedEntries(("bob",), operations=READ), "--allow-principal: 'bob'"),
-        (TOPIC, WantedEntries(("User:",), operations=READ), "lacks a type or a name"),
-        (TOPIC, WantedEntries(BOB, operations=("reed",)), "--operation 'reed' is unknown"),
-        (TOPIC, WantedEntries(BOB, operations=("any",)), "--operation 'any' is unknown"),
-        (TOPIC, WantedEntries(BOB, operations=("cluster-action",)), "has no operation"),
+        (TOPIC, EntryOptions(operations=READ), "No principal is given"),
+        (TOPIC, EntryOptions(BOB), "No operation is given"),
+        (ResourceOptions(), EntryOptions(BOB, operations=READ), "No resource is given"),
+        (TOPIC, EntryOptions(("bob",), operations=READ), "--allow-principal: 'bob'"),
+        (TOPIC, EntryOptions(("User:",), operations=READ), "lacks a type or a name"),
+        (TOPIC, EntryOptions(BOB, operations=("reed",)), "--operation 'reed' is unknown"),
+        (TOPIC, EntryOptions(BOB, operations=("any",)), "--operation 'any' is unknown"),
+        (TOPIC, EntryOptions(BOB, operations=("cluster-action",)), "has no operation"),
         (
             TOPIC,
-            WantedEntries(BOB, deny_hosts=("1.1.1.1",), operations=READ),
+            EntryOptions(BOB, deny_hosts=("1.1.1.1",), operations=READ),
             "--deny-host needs --deny-principal",
         ),
         (
-            WantedResources(topics=("orders",), pattern_type="match"),
-            WantedEntries(BOB, operations=READ),
-            "is for finding ACLs",
+            ResourceOptions(topics=("orders",), pattern_type="match"),
+            EntryOptions(BOB, operations=READ),
+            "can only find ACLs",
         ),
-        (WantedResources(topics=("",)), WantedEntries(BOB, operations=READ), "empty name"),
-        (WantedResources(user_principals=("bob",)), WantedEntries(BOB, operations=READ), "bob"),
-        (TOPIC, WantedEntries(BOB, operations=READ, is_producer=True), "leave --operation out"),
-        (TOPIC, WantedEntries(BOB, is_consumer=True), "needs --topic and --group"),
-        (TOPIC, WantedEntries(BOB, is_idempotent=True), "--idempotent is for --producer"),
-        (TOPIC, WantedEntries((), BOB, is_producer=True), "are for --allow-principal"),
+        (ResourceOptions(topics=("",)), EntryOptions(BOB, operations=READ), "empty name"),
+        (ResourceOptions(user_principals=("bob",)), EntryOptions(BOB, operations=READ), "bob"),
+        (TOPIC, EntryOptions(BOB, operations=READ, is_producer=True), "leave out --operation"),
+        (TOPIC, EntryOptions(BOB, is_consumer=True), "needs --topic and --group"),
+        (TOPIC, EntryOptions(BOB, is_idempotent=True), "--idempotent works only with --producer"),
+        (TOPIC, EntryOptions((), BOB, is_producer=True), "only with --allow-principal"),
         (
-            WantedResources(topics=("orders",), groups=("g",)),
-            WantedEntries(BOB, is_producer=True),
-            "no right on --group",
+            ResourceOptions(topics=("orders",), groups=("g",)),
+            EntryOptions(BOB, is_producer=True),
+            "does not apply to --group",
         ),
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    resources: WantedResources, entries: WantedEntries, complaint: str
+    resources: ResourceOptions, entries: EntryOptions, complaint: str
 ) -> None:
     with pytest.raises(CommandError) as raised:
         bindings_to_add(resources, entries)
@@ -112,10 +112,10 @@ def test_what_makes_no_sense_is_refused(
 
 
 def test_removal_matches_everything_that_is_not_given() -> None:
-    assert filters_to_remove(TOPIC, WantedEntries()) == [
+    assert filters_to_remove(TOPIC, EntryOptions()) == [
         AclFilter(ResourceType.TOPIC, "orders", PatternType.LITERAL)
     ]
-    assert filters_to_remove(TOPIC, WantedEntries(BOB, operations=READ)) == [
+    assert filters_to_remove(TOPIC, EntryOptions(BOB, operations=READ)) == [
         AclFilter(
             ResourceType.TOPIC,
             "orders",
@@ -126,12 +126,12 @@ def test_removal_matches_everything_that_is_not_given() -> None:
             Permission.ALLOW,
         )
     ]
-    with pytest.raises(CommandError, match="Which ACLs"):
-        filters_to_remove(WantedResources(), WantedEntries(BOB))
+    with pytest.raises(CommandError, match="No resource"):
+        filters_to_remove(ResourceOptions(), EntryOptions(BOB))
 
 
 def test_removal_knows_the_conveniences() -> None:
-    entries = WantedEntries(BOB, is_producer=True, is_idempotent=True)
+    entries = EntryOptions(BOB, is_producer=True, is_idempotent=True)
     found = filters_to_remove(TOPIC, entries)
     assert [(each.resource_type.name, each.operation.name) for each in found] == [
         ("TOPIC", "WRITE"),
@@ -142,8 +142,8 @@ def test_removal_knows_the_conveniences() -> None:
 
 
 def test_lists_are_of_all_unless_something_is_named() -> None:
-    assert filters_to_list(WantedResources(), ()) == [AclFilter()]
-    named = WantedResources(topics=("orders",), pattern_type="match")
+    assert filters_to_list(ResourceOptions(), ()) == [AclFilter()]
+    named = ResourceOptions(topics=("orders",), pattern_type="match")
     assert filters_to_list(named, BOB) == [
         AclFilter(ResourceType.TOPIC, "orders", PatternType.MATCH, "User:bob")
     ]

@@ -42,21 +42,24 @@ _OPTIONS: Final[Mapping[ResourceType, str]] = {
     ResourceType.DELEGATION_TOKEN: "--delegation-token",
     ResourceType.USER: "--user-principal",
 }
+_NAME_RESOURCES: Final = "Name resources, such as --topic TOPIC or --cluster."
 
 
 @dataclass(frozen=True, slots=True)
-class WantedResources:
-    topics: Sequence[str] = ()
-    groups: Sequence[str] = ()
+class ResourceOptions:
+    """The options as they are given: None stands for an option that is not."""
+
+    topics: Sequence[str] | None = None
+    groups: Sequence[str] | None = None
     cluster: bool = False
-    transactional_ids: Sequence[str] = ()
-    delegation_tokens: Sequence[str] = ()
-    user_principals: Sequence[str] = ()
+    transactional_ids: Sequence[str] | None = None
+    delegation_tokens: Sequence[str] | None = None
+    user_principals: Sequence[str] | None = None
     pattern_type: str = "literal"
 
     def named(self) -> Iterator[tuple[ResourceType, str]]:
         """Raises CommandError for an empty name."""
-        of_types: tuple[tuple[ResourceType, Sequence[str]], ...] = (
+        of_types: tuple[tuple[ResourceType, Sequence[str] | None], ...] = (
             (ResourceType.TOPIC, self.topics),
             (ResourceType.GROUP, self.groups),
             (ResourceType.CLUSTER, (CLUSTER_NAME,) if self.cluster else ()),
@@ -65,7 +68,7 @@ class WantedResources:
             (ResourceType.USER, self.user_principals),
         )
         for resource_type, names in of_types:
-            for name in dict.fromkeys(names):
+            for name in dict.fromkeys(names or ()):
                 if not name:
                     raise _usage(f"{_OPTIONS[resource_type]} has an empty name.")
                 if resource_type is ResourceType.USER:
@@ -77,7 +80,7 @@ class WantedResources:
         pattern_type = _parse(PatternType, self.pattern_type, "--resource-pattern-type")
         if pattern_type in _FILTERS_ONLY:
             raise _usage(
-                f"--resource-pattern-type {self.pattern_type} is for finding ACLs.",
+                f"--resource-pattern-type {self.pattern_type} can only find ACLs, not add them.",
                 "Write literal or prefixed.",
             )
         return [
@@ -97,12 +100,14 @@ class WantedResources:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedEntries:
-    allow_principals: Sequence[str] = ()
-    deny_principals: Sequence[str] = ()
-    allow_hosts: Sequence[str] = ()
-    deny_hosts: Sequence[str] = ()
-    operations: Sequence[str] = ()
+class EntryOptions:
+    """The options as they are given: None stands for an option that is not."""
+
+    allow_principals: Sequence[str] | None = None
+    deny_principals: Sequence[str] | None = None
+    allow_hosts: Sequence[str] | None = None
+    deny_hosts: Sequence[str] | None = None
+    operations: Sequence[str] | None = None
     is_producer: bool = False
     is_consumer: bool = False
     is_idempotent: bool = False
@@ -112,7 +117,7 @@ class WantedEntries:
         return self.is_producer or self.is_consumer
 
     def parsed_operations(self) -> list[AclOperation]:
-        return [_parse(AclOperation, text, "--operation") for text in self.operations]
+        return [_parse(AclOperation, text, "--operation") for text in self.operations or ()]
 
     def who(self, *, any_host: str | None) -> Iterator[tuple[Permission, str, str | None]]:
         """Permission, principal and host of each entry. `any_host` stands for hosts not given."""
@@ -122,18 +127,20 @@ class WantedEntries:
         ):
             if hosts and not principals:
                 raise _usage(f"--{word}-host needs --{word}-principal.")
-            for principal in principals:
+            for principal in principals or ():
                 _check_principal(principal, f"--{word}-principal")
-            for principal, host in product(principals, hosts or (any_host,)):
+            for principal, host in product(principals or (), hosts or (any_host,)):
                 yield permission, principal, host
 
 
-def bindings_to_add(resources: WantedResources, entries: WantedEntries) -> list[AclBinding]:
+def bindings_to_add(resources: ResourceOptions, entries: EntryOptions) -> list[AclBinding]:
     """Raises CommandError for options that contradict each other."""
     patterns = resources.patterns()
     who = list(entries.who(any_host=ANY_HOST))
     if not who:
-        raise _usage("Who? Name a principal with --allow-principal or --deny-principal.")
+        raise _usage(
+            "No principal is given.", "Name one with --allow-principal or --deny-principal."
+        )
     _check_conveniences(resources, entries)
     rights = (
         _convenient_rights(patterns, entries)
@@ -148,22 +155,22 @@ def bindings_to_add(resources: WantedResources, entries: WantedEntries) -> list[
     return list(dict.fromkeys(found))
 
 
-def filters_to_remove(resources: WantedResources, entries: WantedEntries) -> list[AclFilter]:
+def filters_to_remove(resources: ResourceOptions, entries: EntryOptions) -> list[AclFilter]:
     """What is not given matches everything, but some resource has to be named."""
     if not any(True for _ in resources.named()):
-        raise _usage("Which ACLs? Name resources, such as --topic TOPIC or --cluster.")
+        raise _usage("No resource is given.", _NAME_RESOURCES)
     _check_conveniences(resources, entries)
-    wanted = resources.filters()
+    filters = resources.filters()
     rights: list[tuple[AclFilter, AclOperation]] = []
     if entries.is_convenient:
         for kind, operation in _convenient_operations(entries):
-            rights += [(each, operation) for each in wanted if each.resource_type is kind]
+            rights += [(each, operation) for each in filters if each.resource_type is kind]
         if entries.is_idempotent:
             cluster = AclFilter(ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)
             rights.append((cluster, AclOperation.IDEMPOTENT_WRITE))
     else:
         operations = entries.parsed_operations() or [AclOperation.ANY]
-        rights += product(wanted, operations)
+        rights += product(filters, operations)
     who = list(entries.who(any_host=None))
     if not who:
         return [each._replace(operation=operation) for each, operation in rights]
@@ -174,7 +181,7 @@ def filters_to_remove(resources: WantedResources, entries: WantedEntries) -> lis
     ]
 
 
-def filters_to_list(resources: WantedResources, principals: Sequence[str]) -> list[AclFilter]:
+def filters_to_list(resources: ResourceOptions, principals: Sequence[str]) -> list[AclFilter]:
     for principal in principals:
         _check_principal(principal, "--principal")
     return [
@@ -184,15 +191,15 @@ def filters_to_list(resources: WantedResources, principals: Sequence[str]) -> li
     ]
 
 
-def _check_conveniences(resources: WantedResources, entries: WantedEntries) -> None:
+def _check_conveniences(resources: ResourceOptions, entries: EntryOptions) -> None:
     if entries.is_idempotent and not entries.is_producer:
-        raise _usage("--idempotent is for --producer.")
+        raise _usage("--idempotent works only with --producer.")
     if not entries.is_convenient:
         return
     if entries.operations:
-        raise _usage("--producer and --consumer say the operations: leave --operation out.")
+        raise _usage("--producer and --consumer imply the operations: leave out --operation.")
     if entries.deny_principals:
-        raise _usage("--producer and --consumer are for --allow-principal.")
+        raise _usage("--producer and --consumer work only with --allow-principal.")
     if not resources.topics or (entries.is_consumer and not resources.groups):
         needed = "--topic and --group" if entries.is_consumer else "--topic"
         option = "--consumer" if entries.is_consumer else "--producer"
@@ -201,10 +208,13 @@ def _check_conveniences(resources: WantedResources, entries: WantedEntries) -> N
     for kind, _ in resources.named():
         if kind not in known:
             option = "--consumer" if entries.is_consumer else "--producer"
-            raise _usage(f"{option} gives no right on {_OPTIONS[kind]}: name that on its own.")
+            raise _usage(
+                f"{option} does not apply to {_OPTIONS[kind]}.",
+                f"Use {_OPTIONS[kind]} in a separate command, with --operation.",
+            )
 
 
-def _convenient_operations(entries: WantedEntries) -> list[tuple[ResourceType, AclOperation]]:
+def _convenient_operations(entries: EntryOptions) -> list[tuple[ResourceType, AclOperation]]:
     """Without the one on the cluster."""
     rights = [
         *(_PRODUCER.items() if entries.is_producer else ()),
@@ -215,7 +225,7 @@ def _convenient_operations(entries: WantedEntries) -> list[tuple[ResourceType, A
 
 
 def _convenient_rights(
-    patterns: Iterable[ResourcePattern], entries: WantedEntries
+    patterns: Iterable[ResourcePattern], entries: EntryOptions
 ) -> list[tuple[ResourcePattern, AclOperation]]:
     operations = _convenient_operations(entries)
     rights = [
@@ -234,9 +244,9 @@ def _rights(
     patterns: Sequence[ResourcePattern], operations: Sequence[AclOperation]
 ) -> list[tuple[ResourcePattern, AclOperation]]:
     if not patterns:
-        raise _usage("On what? Name resources, such as --topic TOPIC or --cluster.")
+        raise _usage("No resource is given.", _NAME_RESOURCES)
     if not operations:
-        raise _usage("To do what? Name an --operation, or --producer or --consumer.")
+        raise _usage("No operation is given.", "Add --operation, --producer or --consumer.")
     for pattern, operation in product(patterns, operations):
         _check_suits(operation, pattern.resource_type)
     return list(product(patterns, operations))
@@ -262,7 +272,7 @@ def _parse(kind: type[E], text: str, option: str) -> E:
         if _plain(each.name) == plain:
             return each
     names = ", ".join(_text(each) for each in known)
-    raise _usage(f"{option} {text!r} is unknown.", f"There are {names}.")
+    raise _usage(f"{option} {text!r} is unknown.", f"Choose one of {names}.")
 
 
 def _plain(text: str) -> str:
