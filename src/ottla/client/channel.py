@@ -14,7 +14,7 @@ from collections.abc import Callable
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple, Self
 
-from ottla.client.authentication import authenticate
+from ottla.client.authentication import AuthenticationFailedError, authenticate
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
@@ -125,7 +125,12 @@ class Channel:
 
     async def _authenticate(self, mechanism: ClientMechanism, *, timeout_ms: int) -> None:
         started = self._clock.monotonic()
-        lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+        try:
+            lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+        except AuthenticationFailedError as error:
+            raise AuthenticationFailedError(
+                f"cannot log in to {self.address}: {error}", reason=str(error)
+            ) from None
         if lifetime_ms > 0:
             self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 
@@ -191,9 +196,9 @@ class Channel:
         for each in outstanding.values():
             each.timer.cancel()
             if not each.answer.done():
-                each.answer.set_exception(
-                    ChannelError(f"{each.name} was not answered: {explanation}")
-                )
+                failure = ChannelError(f"{each.name} was not answered: {explanation}")
+                failure.__cause__ = error
+                each.answer.set_exception(failure)
         self._on_closed(self)
 
     # ----

@@ -72,10 +72,17 @@ class ConnectedCluster:
         self.admin = admin
         self.metadata = metadata
 
+    @property
+    def is_secured(self) -> bool:
+        """Whether the user may have no rights on some of what there is."""
+        return not self._access.is_plaintext
+
     def topic(self, name: str) -> TopicMetadata:
         found = self.metadata.topics.get(name)
         if found is None:
-            raise cluster_errors.unknown_topic(name, self.metadata.topics)
+            raise cluster_errors.unknown_topic(
+                name, self.metadata.topics, may_be_hidden=self.is_secured
+            )
         return found
 
     def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
@@ -217,14 +224,18 @@ def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
         return cluster
     if not access.is_plaintext and reasons:
         raise cluster_errors.insecure(access.addresses, reasons[-1])
-    if access.is_plaintext:
+    if not access.security.has_tls:
         for address in access.addresses:
             if protocol := probe.other_protocol(address):
                 raise cluster_errors.speaks_otherwise(address, protocol)
     cluster = _try_connect(access, ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
         return cluster
-    raise cluster_errors.no_answer(access.addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
+    raise cluster_errors.no_answer(
+        access.addresses,
+        FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S,
+        has_sasl=access.security.has_sasl,
+    )
 
 
 def _try_connect(

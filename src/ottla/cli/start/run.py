@@ -17,11 +17,10 @@ import typer
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
-from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
+from ottla.cli.start.properties_file import read_properties
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warning
-from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
@@ -134,7 +133,7 @@ def _configure(
     config: Path | None,
     settings: list[str],
 ) -> NodeConfig:
-    properties = {} if config is None else _read_properties(config)
+    properties = {} if config is None else read_properties(config)
     given = _parse_settings(settings)
     properties |= given
     if listen is None and "listeners" not in properties:
@@ -153,14 +152,6 @@ def _configure(
         if name in given:
             raise ValueError(f"--set {name}: {unknown_config_text(name)}")
     return node_config
-
-
-def _read_properties(file: Path) -> dict[str, str]:
-    try:
-        return parse_properties(file.read_text("latin-1"))
-    except OSError as error:
-        remedy = "give --config the path of the node's server.properties"
-        raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
 
 
 def _parse_settings(settings: list[str]) -> dict[str, str]:

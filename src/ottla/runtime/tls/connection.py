@@ -29,6 +29,7 @@ from ottla.model.buffers import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, Connection, ConnectionHandler
 from ottla.runtime.tls.errors import TlsHandshakeError
+from ottla.runtime.tls.failure_text import failure_text, is_alert
 from ottla.runtime.tls.outgoing import OutgoingBuffers, OutgoingFile
 from ottla.runtime.tls.session import TlsSession
 
@@ -149,6 +150,8 @@ class TlsConnection:
             self._established.exception()
             if self._error is not None:
                 self._error = failure
+        elif self._error is not None and is_alert(self._error):
+            self._error = _handshake_error(self._error)
         self._handler.closed(self._error or error)
 
     async def wait_established(self) -> None:
@@ -255,13 +258,4 @@ class TlsConnection:
 
 
 def _handshake_error(cause: Exception | None) -> TlsHandshakeError:
-    """Names the kind of failure only."""
-    if cause is None:
-        reason = "the peer closed it"
-    elif isinstance(cause, ssl.SSLCertVerificationError):
-        reason = f"certificate verify failed: {cause.verify_message}"
-    elif isinstance(cause, ssl.SSLError) and cause.reason:
-        reason = cause.reason.replace("_", " ").lower()
-    else:
-        reason = str(cause)
-    return TlsHandshakeError(f"the TLS handshake failed: {reason}")
+    return TlsHandshakeError(f"the TLS handshake failed: {failure_text(cause)}")
