@@ -10,7 +10,7 @@ from typing import Final
 _EXPOSED: Final = S_IROTH | S_IWOTH | S_IWGRP
 
 
-def exposure_warning(path: str, what: str) -> str | None:
+def exposed_file_warning(path: str, what: str) -> str | None:
     """None for a file that its owner keeps private, and for one that cannot be looked at. `what`
     names the file."""
     try:

@@ -52,7 +52,12 @@ class ListenerAccesses:
         security = self._security_of(listener)
         self._accesses[listener] = self._make(listener, security)
         if security.tls is not None:
-            self._endpoints[listener] = open_tls(listener, security.tls, is_server=True)
+            self._endpoints[listener] = open_tls(
+                listener,
+                security.tls,
+                is_server=True,
+                handshake_seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
+            )
 
     def secure(
         self, listener: str, make_handler: Callable[[], ConnectionHandler]

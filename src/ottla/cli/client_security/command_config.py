@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ottla.cli.arguments.input_file import unreadable
 from ottla.configs.java_properties import parse_properties
-from ottla.runtime.exposed_file import exposure_warning
+from ottla.runtime.exposed_file import exposed_file_warning
 
 _BOOTSTRAP: Final = "bootstrap.servers"
 # The endings of the names of secrets.
@@ -32,7 +32,7 @@ def read_command_config(path: Path) -> CommandConfig:
         remedy = "give --command-config the path of a file with client properties"
         raise unreadable(path, error, remedy=remedy) from None
     if any(name.endswith(_SECRETS) for name in properties) and (
-        warning := exposure_warning(str(path), "the passwords in")
+        warning := exposed_file_warning(str(path), "the passwords in")
     ):
         _log.warning("%s", warning)
     return CommandConfig(properties.pop(_BOOTSTRAP, "") or None, properties)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ottla.cli.arguments.input_file import unreadable_text
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.synonyms import broker_definition
-from ottla.runtime.exposed_file import exposure_warning
+from ottla.runtime.exposed_file import exposed_file_warning
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ def read_properties(file: Path) -> dict[str, str]:
         remedy = "give --config the path of the node's server.properties"
         raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
     if any(text and _is_secret(name) for name, text in properties.items()) and (
-        warning := exposure_warning(str(file), "the passwords in")
+        warning := exposed_file_warning(str(file), "the passwords in")
     ):
         _log.warning("%s", warning)
     return properties

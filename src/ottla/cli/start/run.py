@@ -20,7 +20,7 @@ from ottla.broker.node import Node
 from ottla.cli.display.cells import count
 from ottla.cli.start.properties_file import read_properties
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.configs.exposure import exposure_warning
+from ottla.configs.exposure import exposure_warnings
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
@@ -88,7 +88,7 @@ def run_node(
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():
         _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
-    if warning := exposure_warning(node_config):
+    for warning in exposure_warnings(node_config):
         _log.warning("%s", warning)
     keep_freed_memory()
     deadline = _Deadline()

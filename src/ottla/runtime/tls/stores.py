@@ -16,7 +16,7 @@ from typing import Final
 
 from ottla.configs.listener_security import Store
 from ottla.configs.value import Password
-from ottla.runtime.exposed_file import exposure_warning
+from ottla.runtime.exposed_file import exposed_file_warning
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +63,9 @@ def load_truststore(context: ssl.SSLContext, store: Store) -> None:
 
 
 def _warn_if_exposed(store: Store) -> None:
-    if store.location is not None and (text := exposure_warning(store.location, "the key store")):
+    if store.location is not None and (
+        text := exposed_file_warning(store.location, "the key store")
+    ):
         _log.warning("%s", text)
 
 
