@@ -19,6 +19,7 @@ WALK_SECONDS_MAX = 900.0
 DOCUMENTS = (
     "README.md",
     "docs/cli.md",
+    "docs/security.md",
     "docs/dump.md",
     "docs/testing.md",
     "docs/pipelines.md",
