@@ -22,7 +22,6 @@ from ottla.configs.node_security import (
     listener_max_connections,
     listener_security,
     unused_listener_settings,
-    validate_controller_login,
 )
 from ottla.configs.node_settings import NodeSettings
 from ottla.configs.node_validation import validate_node
@@ -129,7 +128,6 @@ class NodeConfig(NodeSettings):
         )
         validate_node(node, node.topic_defaults)
         validate_quorum(node, node.listeners)
-        validate_controller_login(node, node.controller_security)
         return node
 
     def without_effect(self) -> tuple[str, ...]:

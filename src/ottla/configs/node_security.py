@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 from ottla.configs.definitions import BROKER_CONFIGS, LISTENER_CONFIGS
-from ottla.configs.errors import InvalidConfigError
 from ottla.configs.listener_security import ListenerSecurity, SecurityProtocol
 from ottla.configs.listener_values import ListenerValues
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_settings import NodeSettings
-from ottla.configs.sasl_mechanisms import OAUTHBEARER, PLAIN, SCRAM_SHA_256, SCRAM_SHA_512
 from ottla.configs.sasl_settings import sasl_settings
 from ottla.configs.support import is_default
 from ottla.configs.synonyms import broker_definition, listener_of
@@ -74,21 +72,6 @@ def unused_listener_settings(
             is_used = bool(listeners)
         if not is_used:
             yield name
-
-
-def validate_controller_login(node: NodeSettings, security: ListenerSecurity) -> None:
-    """Raises InvalidConfigError if the controllers could never elect a leader: SCRAM credentials
-    are in the metadata, which a controller knows only once there is a leader."""
-    servers = node.controller_quorum_voters or node.controller_quorum_bootstrap_servers
-    mechanism = None if security.sasl is None else security.sasl.client_mechanism
-    if not node.is_controller or len(servers) <= 1 or mechanism is None:
-        return
-    if mechanism in (SCRAM_SHA_256, SCRAM_SHA_512):
-        raise InvalidConfigError(
-            f"{_CONTROLLER} is {mechanism}, with which controllers cannot elect a leader, because "
-            "the users of SCRAM are in the metadata. Use SSL with ssl.client.auth=required for the "
-            f"controller listener, or set {_CONTROLLER} to {PLAIN} or {OAUTHBEARER}"
-        )
 
 
 def _security_of(

@@ -170,19 +170,3 @@ def test_a_broker_obtains_a_token_for_controllers_on_other_nodes() -> None:
     assert retrieval.connect_timeout_ms == 10
     assert retrieval.read_timeout_ms is None
     assert "swordfish" not in repr(retrieval)
-
-
-def test_controllers_do_not_log_in_to_each_other_with_scram() -> None:
-    properties = {
-        "process.roles": "controller",
-        "node.id": "1",
-        "listeners": "CONTROLLER://localhost:9093",
-        "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT",
-        "controller.quorum.bootstrap.servers": "c1:9093",
-        "sasl.enabled.mechanisms": "SCRAM-SHA-512",
-        "sasl.mechanism.controller.protocol": "SCRAM-SHA-512",
-        "listener.name.controller.scram-sha-512.sasl.jaas.config": "a",
-    }
-    NodeConfig.of(properties)
-    several = {"controller.quorum.bootstrap.servers": "c1:9093,c2:9093"}
-    assert "with which controllers cannot elect a leader" in refusal(properties | several)

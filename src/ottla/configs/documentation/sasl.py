@@ -61,8 +61,7 @@ SASL_TEXTS: Final[Mapping[str, str]] = {
     ),
     "sasl.mechanism.controller.protocol": (
         "SASL mechanism with which nodes connect to controllers. It must be in the "
-        "sasl.enabled.mechanisms of the controller listener. Several controllers cannot use SCRAM "
-        "among themselves, because its users are in the metadata."
+        "sasl.enabled.mechanisms of the controller listener."
     ),
     "sasl.mechanism.inter.broker.protocol": (
         "SASL mechanism with which brokers connect to each other. It must be in the "
