@@ -141,7 +141,9 @@ def test_nothing_acknowledged_is_lost_reordered_or_doubled_by_sigkill(tmp_path: 
                 assert create(connection, name) is ErrorCode.NONE
         with ExitStack() as stack:
             producers = [
-                stack.enter_context(NumberedProducer(node.bootstrap, name, partitions))
+                stack.enter_context(
+                    NumberedProducer({"bootstrap.servers": node.bootstrap}, name, partitions)
+                )
                 for name, (partitions, _) in TOPICS.items()
             ]
             churn = stack.enter_context(TopicChurn(node.address))

@@ -37,6 +37,7 @@ from ottla.broker.network.certificate_watch import CertificateWatch
 from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
+from ottla.broker.network.failed_logins import FailedLogins
 from ottla.broker.network.handling import HandledApi, handled_apis
 from ottla.broker.network.listeners import ListenerAccesses
 from ottla.broker.producing.appending import Appending
@@ -52,6 +53,8 @@ from ottla.broker.transactions.transaction_verification import TransactionVerifi
 from ottla.broker.transactions.verification_requests import VerificationRequest
 from ottla.client import ChannelSecurity
 from ottla.configs import NodeConfig
+from ottla.controller.bootstrap import read_bootstrap_records
+from ottla.controller.logged_users import LoggedUsers
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
@@ -218,15 +221,20 @@ class Broker:
         self.connection_limits = ConnectionLimits(
             self.cluster, self.connections, connections_max=world.connections_max
         )
+        self._failed_logins = FailedLogins(self.clock)
         self.audit_log = self._open_audit_log()
         if self.audit_log is not None:
             self.authorizer.on_decision = self.audit_log.decided
+        users = LoggedUsers(
+            self.metadata,
+            lambda: read_bootstrap_records(world.disk, self.config.metadata_log_dir),
+        )
         self.listeners = ListenerAccesses(
             self.cluster,
-            make_sasl_servers(self.cluster, self.dice),
+            make_sasl_servers(self.cluster, users.credential, self.dice),
             self.authorizer.rights_of,
             self._token_verifier,
-            _unaudited if self.audit_log is None else self.audit_log.authenticated,
+            self._authenticated,
         )
         self.certificates = CertificateWatch(
             self.cluster,
@@ -304,6 +312,11 @@ class Broker:
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
+    def _authenticated(self, outcome: Authentication) -> None:
+        self._failed_logins.report(outcome)
+        if self.audit_log is not None:
+            self.audit_log.authenticated(outcome)
+
     def _verify_here(self, request: VerificationRequest) -> None:
         self.local_verification.verify(request)
 
@@ -316,6 +329,3 @@ class Broker:
         partition = self.partitions.get(log.partition)
         if partition is not None and partition.log is log:
             partition.log_synced()
-
-
-def _unaudited(outcome: Authentication) -> None: ...

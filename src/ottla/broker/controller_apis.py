@@ -135,7 +135,12 @@ async def serve(
     context: RequestContext, request: Message, *, service: ControllerService
 ) -> Message:
     try:
-        return await service.serve(request, connection=context.connection, rights=context.rights)
+        return await service.serve(
+            request,
+            connection=context.connection,
+            listener_name=context.listener,
+            rights=context.rights,
+        )
     except KafkaError as error:
         return error_response(request, error)
 

@@ -15,7 +15,7 @@ from functools import partial
 
 from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
-from ottla.broker.control.identity import controller_endpoint, identify
+from ottla.broker.control.identity import controller_endpoints, identify
 from ottla.broker.control.lost_nodes import LostNodes
 from ottla.broker.control.outgoing_security import outgoing_channels
 from ottla.broker.control.quorum_config import raft_config
@@ -139,7 +139,7 @@ class Node:
             config,
             cluster_id=cluster_id,
             directory_id=directory_id,
-            endpoints=[controller_endpoint(config)],
+            endpoints=controller_endpoints(config),
         )
         self._quorum = MetadataQuorum(seams, loaded, raft, peers)
         self._quorum.listen_leader(self._look_for_failure)
@@ -201,6 +201,7 @@ class Node:
         directory_ids = logs.directory_ids
         self._quorum.start(self.broker.service)
         await self._listen()
+        self._tasks.start("certificates", self.broker.certificates.watch())
         self._registration = Registration(
             self.broker.controller,
             self.broker.metadata,
@@ -367,7 +368,6 @@ class Node:
         for key in OPERATIONS:
             operation_of(key)
             await self._seams.clock.sleep(0)
-        self._tasks.start("certificates", broker.certificates.watch())
         from ottla.broker.chores.housekeeping import (
             Housekeeping,
             Intervals,

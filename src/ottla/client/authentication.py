@@ -41,9 +41,14 @@ async def authenticate(
     try:
         return await _exchange(channel, mechanism, timeout_ms=timeout_ms)
     except KafkaError as error:
-        raise AuthenticationFailedError(
-            f"authentication with {mechanism.name} failed: {error.message}"
-        ) from None
+        raise AuthenticationFailedError(_text(mechanism, error.message)) from None
+
+
+def _text(mechanism: ClientMechanism, reason: str) -> str:
+    """Nodes say what has failed in most of their messages."""
+    if "authentication" in reason.lower():
+        return reason
+    return f"authentication with {mechanism.name} failed: {reason}"
 
 
 async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeout_ms: int) -> int:
@@ -65,10 +70,8 @@ async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeo
         )
         assert isinstance(answer, SaslAuthenticateResponse)
         if answer.error_code:
-            name = ErrorCode(answer.error_code).name
-            raise AuthenticationFailedError(
-                answer.error_message or f"authentication with {mechanism.name} failed: {name}"
-            )
+            code = ErrorCode(answer.error_code)
+            raise KafkaError(code, answer.error_message or code.name)
         lifetime_ms = answer.session_lifetime_ms
         message = mechanism.evaluate(bytes(answer.auth_bytes))
     if not mechanism.is_complete:

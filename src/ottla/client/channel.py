@@ -1,6 +1,8 @@
 """One connection to one node: sends requests and resolves each with its response.
 
     connecting ──▶ open ──closed, lost, invalid response or request timeout──▶ closed
+                   │  ▲
+                   ╰──╯ authenticated again (KIP-368)
 
 Requests are pipelined. A node responds to the requests of one connection in order, so a long poll
 delays all requests sent after it: use a separate channel for long polls. For the same reason a
@@ -19,7 +21,7 @@ from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
-from ottla.security.sasl.mechanism import ClientMechanism
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.requests import decode_response, encode_request
@@ -30,7 +32,7 @@ from ottla.wire.schema import Message
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
-# Requests that are sent by then are answered before the session ends.
+# Requests that are sent by then arrive before the session ends.
 _LIFETIME_SHARE: Final = 0.8
 
 
@@ -70,8 +72,14 @@ class Channel:
         # Why this side closed the connection; takes precedence over the error from the network.
         self._reason: str | None = None
         self.is_open = False
-        self._replace_at: float | None = None
-        self._is_ending = False
+        self._security = PLAINTEXT
+        self._is_established = False
+        # Whether the node has authenticated this side, or answered a request. With TLS 1.3, a node
+        # refuses a certificate only after the handshake.
+        self.is_accepted = False
+        self._authenticate_at: float | None = None
+        # Resolved when no request is outstanding.
+        self._answered_all: asyncio.Future[None] | None = None
 
     @classmethod
     async def connect(
@@ -88,6 +96,7 @@ class Channel:
         """Returns when the connection is established and authenticated. Raises ChannelError if it
         is not within the timeout."""
         channel = cls(clock, address, client_id=client_id, on_closed=on_closed)
+        channel._security = security
         task = asyncio.current_task()
         assert task is not None
         is_late = False
@@ -100,12 +109,15 @@ class Channel:
         timer = clock.call_later(timeout_ms / 1_000, give_up)
         try:
             await security.connect(network, address, channel)
-            if security.mechanism is not None:
-                await channel._authenticate(security.mechanism(), timeout_ms=timeout_ms)
-        except ChannelError:
+            await channel._authenticate(timeout_ms=timeout_ms)
+        except ChannelError as error:
             channel.close()
+            if isinstance(error, AuthenticationFailedError):
+                security.on_outcome(address, error)
             raise
         except OSError as error:
+            if isinstance(error, TlsHandshakeError):
+                security.on_outcome(address, error)
             raise ChannelError(f"cannot connect to {address}: {error}") from error
         except asyncio.CancelledError:
             channel.close()
@@ -116,23 +128,40 @@ class Channel:
             raise
         finally:
             timer.cancel()
+        channel._is_established = True
+        if security.mechanism is not None:
+            channel._accept()
         return channel
 
     @property
-    def should_be_replaced(self) -> bool:
-        """Whether the node ends this session soon (KIP-368): use a new channel for new requests."""
-        return self._replace_at is not None and self._clock.monotonic() > self._replace_at
+    def should_reauthenticate(self) -> bool:
+        """Whether the node ends this session soon (KIP-368). Send nothing more before
+        `reauthenticate`: the node refuses other requests during the exchange."""
+        return self._authenticate_at is not None and self._clock.monotonic() > self._authenticate_at
 
-    async def _authenticate(self, mechanism: ClientMechanism, *, timeout_ms: int) -> None:
+    async def reauthenticate(self, *, timeout_ms: int) -> None:
+        """Authenticates again, after the responses to the outstanding requests: the node takes up
+        the exchange only then. Raises ChannelError."""
+        if self._outstanding:
+            self._answered_all = asyncio.get_running_loop().create_future()
+            await self._answered_all
+        await self._authenticate(timeout_ms=timeout_ms)
+
+    async def _authenticate(self, *, timeout_ms: int) -> None:
+        if self._security.mechanism is None:
+            return
         started = self._clock.monotonic()
         try:
-            lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+            lifetime_ms = await authenticate(
+                self, self._security.mechanism(), timeout_ms=timeout_ms
+            )
         except AuthenticationFailedError as error:
             raise AuthenticationFailedError(
                 f"cannot log in to {self.address}: {error}", reason=str(error)
             ) from None
+        self._authenticate_at = None
         if lifetime_ms > 0:
-            self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
+            self._authenticate_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
         """Returns a future of the response. Raises NotSentError at once if the channel is
@@ -159,12 +188,6 @@ class Channel:
         """Closes the connection. Outstanding requests fail with a ChannelError."""
         self._end("this node closed it")
 
-    def close_when_answered(self) -> None:
-        """Closes the connection after the responses to the outstanding requests."""
-        self._is_ending = True
-        if not self._outstanding:
-            self.close()
-
     # ---- callbacks of the network
 
     def connected(self, connection: Connection) -> None:
@@ -190,6 +213,8 @@ class Channel:
 
     def closed(self, error: Exception | None) -> None:
         self.is_open = False
+        if self._is_established and isinstance(error, TlsHandshakeError):
+            self._security.on_outcome(self.address, error)
         self._frames.release()
         explanation = self._explanation(error)
         outstanding, self._outstanding = self._outstanding, {}
@@ -199,6 +224,7 @@ class Channel:
                 failure = ChannelError(f"{each.name} was not answered: {explanation}")
                 failure.__cause__ = error
                 each.answer.set_exception(failure)
+        self._maybe_answered_all()
         self._on_closed(self)
 
     # ----
@@ -213,11 +239,23 @@ class Channel:
         _, response = decode_response(frame, sent.key, sent.version)
         del self._outstanding[correlation_id]
         sent.timer.cancel()
+        if self._is_established and not self.is_accepted:
+            self._accept()
         # The sender may have been cancelled.
         if not sent.answer.done():
             sent.answer.set_result(response)
-        if self._is_ending and not self._outstanding:
-            self.close()
+        self._maybe_answered_all()
+
+    def _accept(self) -> None:
+        self.is_accepted = True
+        self._security.on_outcome(self.address, None)
+
+    def _maybe_answered_all(self) -> None:
+        waiting = self._answered_all
+        if waiting is not None and not self._outstanding:
+            self._answered_all = None
+            if not waiting.done():
+                waiting.set_result(None)
 
     def _time_is_up(self, correlation_id: int, timeout_ms: int) -> None:
         sent = self._outstanding.pop(correlation_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ottla.runtime.network import Address, Connection, ConnectionHandler, Network
 from ottla.security.sasl.mechanism import ClientMechanism
@@ -13,12 +13,21 @@ if TYPE_CHECKING:
     from ottla.runtime.tls.endpoint import TlsEndpoint
 
 
+# Called for each connection: with None when the node has accepted this side, with an error when
+# one of the two sides has refused the other.
+OnOutcome: TypeAlias = Callable[[Address, OSError | None], None]
+
+
+def _unobserved(address: Address, error: OSError | None) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ChannelSecurity:
     """`mechanism` makes the client's side of one SASL exchange; None means no authentication."""
 
     tls: TlsEndpoint | None = None
     mechanism: Callable[[], ClientMechanism] | None = None
+    on_outcome: OnOutcome = _unobserved
 
     async def connect(
         self, network: Network, address: Address, handler: ConnectionHandler

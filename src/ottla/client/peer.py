@@ -1,5 +1,8 @@
 """Another node: connects on the first request, and again after the connection was lost.
 
+A session that ends at some time is authenticated again before, on the same connection (KIP-368):
+requests that are sent meanwhile wait.
+
 Failed attempts are followed by a backoff that doubles with each failure, with jitter, so that not
 all nodes reconnect at the same time to a node that has restarted. After a connection that was up
 for longer than the backoff, the next attempt starts at once.
@@ -8,9 +11,11 @@ for longer than the backoff, the next attempt starts at once.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from ottla.client.authentication import AuthenticationFailedError
 from ottla.client.channel import Channel
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client.errors import ChannelError, NotSentError
@@ -18,10 +23,15 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
 from ottla.runtime.tasks import Tasks
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.schema import Message
+
+_log = logging.getLogger(__name__)
 
 _JITTER: Final = 0.2
 _DOUBLINGS_MAX: Final = 16
+# An operator has to correct credentials or certificates first.
+_REFUSED_MS: Final = 1_000
 
 
 class ReconnectBackoff(NamedTuple):
@@ -72,7 +82,8 @@ class Peer:
         self._on_lost = on_lost
         self._security = security
         self._channel: Channel | None = None
-        # The connection attempt in progress; all waiting senders share it and its error.
+        # The attempt in progress to connect, or to authenticate again. All waiting senders share it
+        # and its error.
         self._attempt: asyncio.Future[Channel | ChannelError] | None = None
         self._failures = 0
         self._next_attempt = clock.monotonic()
@@ -95,11 +106,7 @@ class Peer:
             self._channel = None
             channel.close()
             channel = None
-        elif channel is not None and channel.should_be_replaced:
-            self._channel = None
-            channel.close_when_answered()
-            channel = None
-        if channel is None:
+        if channel is None or channel.should_reauthenticate:
             channel = await self._connected()
         return await channel.send(request, version, timeout_ms=timeout_ms)
 
@@ -125,20 +132,34 @@ class Peer:
     async def _connect(self, attempt: asyncio.Future[Channel | ChannelError]) -> None:
         found: Channel | ChannelError = ChannelError("cannot connect: the node is stopping")
         try:
+            if self._channel is not None and await self._reauthenticated(self._channel):
+                found = self._channel
+                return
             await self._wait_backoff()
             started = self._clock.monotonic()
             try:
                 found = await self._open()
             except ChannelError as error:
                 found = error
-                self._failures += 1
+                self._failed(started, is_refused=_is_refusal(error))
             else:
                 self._failures = 0
+                self._next_attempt = started + self._backoff.after(0, self._dice)
                 self._take(found)
-            self._next_attempt = started + self._backoff.after(self._failures, self._dice)
         finally:
             self._attempt = None
             attempt.set_result(found)
+
+    async def _reauthenticated(self, channel: Channel) -> bool:
+        """Whether the channel can be used again. If not, it is closed, and a new one may work."""
+        try:
+            await channel.reauthenticate(timeout_ms=self._backoff.connect_timeout_ms)
+        except ChannelError as error:
+            _log.debug("connecting again to %s: %s", channel.address, error)
+            if self._channel is channel:
+                self._channel = None
+            channel.close()
+        return self._channel is channel
 
     async def _open(self) -> Channel:
         address = self._locate()
@@ -159,6 +180,13 @@ class Peer:
         if remaining > 0:
             await self._clock.sleep(remaining)
 
+    def _failed(self, started: float, *, is_refused: bool) -> None:
+        self._failures += 1
+        seconds = self._backoff.after(self._failures, self._dice)
+        if is_refused:
+            seconds = max(seconds, self._dice.jitter(_REFUSED_MS, fraction=_JITTER) / 1_000)
+        self._next_attempt = started + seconds
+
     def _take(self, channel: Channel) -> None:
         if self._is_closed:
             channel.close()
@@ -168,5 +196,14 @@ class Peer:
     def _lost(self, channel: Channel) -> None:
         if self._channel is channel:
             self._channel = None
+            if not channel.is_accepted:
+                self._failed(self._clock.monotonic(), is_refused=self._security.tls is not None)
             if not self._is_closed:
                 self._on_lost()
+
+
+def _is_refusal(error: ChannelError) -> bool:
+    """Whether one of the two sides refused the other, rather than being unreachable."""
+    return isinstance(error, AuthenticationFailedError) or isinstance(
+        error.__cause__, TlsHandshakeError
+    )

@@ -9,7 +9,7 @@ Only the active controller sees more than this image. It never shows a record th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ottla.controller.record_batches import DecodedBatch
@@ -39,6 +39,8 @@ class CommittedMetadata:
         # The offset after the last committed record.
         self.end_offset = end_offset
         self._appended: deque[_Appended] = deque()
+        # Increases whenever the uncommitted records change.
+        self.revision = 0
         self._listeners: list[Listener] = []
 
     @property
@@ -54,12 +56,18 @@ class CommittedMetadata:
             replay.take(records, delta)
         return replay
 
+    def uncommitted_records(self) -> Iterator[Message]:
+        """The records that may not be committed yet, in order."""
+        for _, records in self._appended:
+            yield from records
+
     def listen(self, listener: Listener) -> None:
         """Registers a listener that is called after each commit."""
         self._listeners.append(listener)
 
     def appended(self, end_offset: int, records: Sequence[Message]) -> None:
         """Records were appended to the log as one batch, which ends at `end_offset`."""
+        self.revision += 1
         self._appended.append(_Appended(end_offset, records))
 
     def batch_appended(self, batch: DecodedBatch) -> list[ControlRecord]:
@@ -72,6 +80,7 @@ class CommittedMetadata:
         return [ControlRecord(start + at, record) for at, record in enumerate(batch.records)]
 
     def truncated(self, offset: int) -> None:
+        self.revision += 1
         while self._appended and self._appended[-1].end_offset > offset:
             self._appended.pop()
 
@@ -79,6 +88,7 @@ class CommittedMetadata:
         """Applies appended records below an offset. Raises `MetadataError` for an invalid
         record."""
         delta = MetadataDelta()
+        self.revision += 1
         while self._appended and self._appended[0].end_offset <= offset:
             self._replay.take(self._appended.popleft().records, delta)
         self.end_offset = max(self.end_offset, offset)
@@ -89,6 +99,7 @@ class CommittedMetadata:
         before, self._replay, self.image = self.image, replay, replay.image
         self.end_offset = end_offset
         self._appended.clear()
+        self.revision += 1
         self._notify_listeners(difference(before, replay.image))
 
     def _notify_listeners(self, delta: MetadataDelta) -> None:

@@ -33,9 +33,9 @@ def new_cluster_id(dice: Dice) -> str:
     return uuid_to_text(dice.uuid())
 
 
-def initial_voter(node_id: int, directory_id: Uuid, endpoint: VoterEndpoint) -> Voter:
+def initial_voter(node_id: int, directory_id: Uuid, *endpoints: VoterEndpoint) -> Voter:
     """One of the initial controllers of a cluster."""
-    return Voter(ReplicaKey(node_id, directory_id), (endpoint,), SUPPORTED_KRAFT_VERSIONS)
+    return Voter(ReplicaKey(node_id, directory_id), endpoints, SUPPORTED_KRAFT_VERSIONS)
 
 
 def format_node(

@@ -140,11 +140,11 @@ class MetadataQuorum:
 
     # ---- events
 
-    async def handle(self, request: Message) -> Message:
-        """The response to a request of another replica, or of a tool that changes voters."""
+    async def handle(self, request: Message, *, listener_name: str | None = None) -> Message:
+        """The response to a request that another replica or a tool sent through this listener."""
         if self.failure is not None:
             raise ConnectionAbortedError(f"this node's metadata log has failed: {self.failure}")
-        number = self._raft.receive(request, now_ms=self._now_ms())
+        number = self._raft.receive(request, now_ms=self._now_ms(), listener_name=listener_name)
         reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._replies[number] = reply
         self._carry_out()

@@ -122,9 +122,11 @@ class ControllerService:
         request: Message,
         *,
         connection: Watched | None = None,
+        listener_name: str | None = None,
         rights: Rights = UNRESTRICTED,
     ) -> Message:
-        """Returns the response. Raises `KafkaError` for the request as a whole, mostly
+        """Returns the response. `listener_name` is the listener that the request came through,
+        None for requests of this node. Raises `KafkaError` for the request as a whole, mostly
         NOT_CONTROLLER or CLUSTER_AUTHORIZATION_FAILED."""
         key = request.api_key
         assert key is not None, f"{type(request).__name__} is not a request"
@@ -133,7 +135,7 @@ class ControllerService:
         if operation is not None:
             rights.require(operation, ResourceType.CLUSTER, CLUSTER_NAME)
         if key in QUORUM_APIS:
-            return await self.controller.quorum.handle(request)
+            return await self.controller.quorum.handle(request, listener_name=listener_name)
         match request:
             case BrokerHeartbeatRequest():
                 return await self._heartbeat(request, connection)

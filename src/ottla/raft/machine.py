@@ -118,11 +118,15 @@ class Raft:
 
     # ---- events
 
-    def receive(self, request: Message, *, now_ms: int) -> int:
-        """A request of a peer or a client; returns the number of its reply."""
+    def receive(self, request: Message, *, now_ms: int, listener_name: str | None = None) -> int:
+        """A request of a peer or a client; returns the number of its reply, which names the
+        leader's address on the listener of the request (KIP-853). None is the listener that this
+        replica uses itself."""
         self._require_carried_out()
         self._last_number += 1
         number, quorum = self._last_number, self._quorum
+        if listener_name not in (None, quorum.config.listener_name):
+            quorum.other_listeners[number] = listener_name
         match request:
             case VoteRequest():
                 quorum.reply(Reply(number, voting.receive_vote(quorum, request, now_ms=now_ms)))

@@ -14,7 +14,7 @@ from ottla.raft.election import Election
 from ottla.raft.log import ReplicatedLog
 from ottla.raft.messages import NO_REPLICA_ID, LeaderView
 from ottla.raft.progress import CheckQuorum, Progress
-from ottla.raft.responses import fetch_response, voter_change_response
+from ottla.raft.responses import fetch_response, replace_leader_address, voter_change_response
 from ottla.raft.states import (
     Candidate,
     Follower,
@@ -54,6 +54,8 @@ class Quorum:
         self.state: State = Unattached(epoch=0, election_deadline_ms=None)
         # While shutting down the replica still votes, follows or leads, but starts no elections.
         self.is_shutting_down = False
+        # The listeners of the requests that came through another one than the replicas use.
+        self.other_listeners: dict[int, str] = {}
 
     # ---- facts
 
@@ -125,6 +127,9 @@ class Quorum:
         self.decisions.sends.append(Send(number, destination, request))
 
     def reply(self, reply: Reply) -> None:
+        listener = self.other_listeners.pop(reply.number, None)
+        if listener is not None:
+            replace_leader_address(reply.response, self._leader_endpoint(listener))
         self.decisions.replies.append(reply)
 
     def advance_high_watermark(self, offset: int) -> None:
@@ -262,6 +267,13 @@ class Quorum:
         the others arrive."""
         timeout_ms = self.config.fetch_timeout_ms
         return now_ms + timeout_ms + self.dice.below(timeout_ms // 10 + 1)
+
+    def _leader_endpoint(self, listener: str) -> VoterEndpoint | None:
+        """The leader's address for nodes that use this listener."""
+        if isinstance(self.state, Leader | Resigned):
+            return self.config.local_voter.endpoint(listener)
+        voter = self.voters.get(self.leader.id_or_minus_one)
+        return voter and voter.endpoint(listener)
 
     # ---- within a transition
 

@@ -8,16 +8,25 @@ from typing import Final, TypeAlias, TypeVar
 from ottla.model import ErrorCode
 from ottla.raft.log import Diverging, OffsetAndEpoch, ReplicatedLog, SnapshotNeeded
 from ottla.raft.messages import PARTITION, TOPIC, TOPIC_ID, LeaderView
+from ottla.raft.voters import VoterEndpoint
 from ottla.wire.messages import begin_quorum_epoch as begin
 from ottla.wire.messages import end_quorum_epoch as end
 from ottla.wire.messages import fetch, fetch_snapshot, vote
 from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from ottla.wire.messages.update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
+from ottla.wire.schema import Message
 
 VoterChangeRequest: TypeAlias = AddRaftVoterRequest | RemoveRaftVoterRequest
 VoterChangeResponse: TypeAlias = AddRaftVoterResponse | RemoveRaftVoterResponse
 E = TypeVar("E")
+_WITH_NODE_ENDPOINTS: Final = (
+    vote.VoteResponse,
+    begin.BeginQuorumEpochResponse,
+    end.EndQuorumEpochResponse,
+    fetch.FetchResponse,
+    fetch_snapshot.FetchSnapshotResponse,
+)
 _NO_SNAPSHOT: Final = OffsetAndEpoch(-1, -1)
 
 
@@ -136,6 +145,20 @@ def update_voter_response(leader: LeaderView, error: ErrorCode) -> UpdateRaftVot
     if leader.endpoint is not None:
         _, current.host, current.port = leader.endpoint
     return UpdateRaftVoterResponse(error_code=error, current_leader=current)
+
+
+def replace_leader_address(response: Message, endpoint: VoterEndpoint | None) -> None:
+    """Names another address of the leader in a response, or none."""
+    if isinstance(response, UpdateRaftVoterResponse):
+        leader = response.current_leader
+        if leader is not None and leader.host:
+            leader.host, leader.port = ("", 0) if endpoint is None else endpoint[1:]
+    elif isinstance(response, _WITH_NODE_ENDPOINTS):
+        if endpoint is None:
+            response.node_endpoints = []
+            return
+        for each in response.node_endpoints:
+            _, each.host, each.port = endpoint
 
 
 def _node_endpoints(endpoint: Callable[..., E], leader: LeaderView) -> list[E]:

@@ -66,6 +66,8 @@ class Fetcher:
         self._unsynced: list[tuple[FetchedPartition, asyncio.Future[None]]] = []
         self._out_of_range: list[FetchedPartition] = []
         self._woken = asyncio.Event()
+        # Of the last attempt, empty if it succeeded.
+        self._failure = ""
 
     def __len__(self) -> int:
         return len(self._partitions)
@@ -87,7 +89,7 @@ class Fetcher:
             try:
                 await self._fetch_once()
             except ChannelError as error:
-                _log.info("fetching failed: %s", error)
+                self._report(str(error))
                 self._session.restart()
                 await self._context.clock.sleep(_UNREACHED_SECONDS)
             except Exception:
@@ -95,6 +97,12 @@ class Fetcher:
                 _log.exception("fetching failed")
                 self._session.restart()
                 await self._context.clock.sleep(_BEWILDERED_SECONDS)
+
+    def _report(self, failure: str) -> None:
+        """Logs a failure that is not the one of the previous attempt."""
+        if failure != self._failure:
+            _log.info("fetching failed: %s", failure)
+            self._failure = failure
 
     async def _fetch_once(self) -> None:
         request = self._next_request()
@@ -104,6 +112,7 @@ class Fetcher:
         response: FetchResponse = await self._peer.send(
             request, versions.FETCH, timeout_ms=self._context.limits.socket_timeout_ms
         )
+        self._failure = ""
         if self._session.answered(response):
             self._apply(response)
             await self._sync()

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.conformance.java_tools.client import Java, Ran
-from tests.support.nodes.cluster_processes import HOST, ClusterProcesses, NodeOfCluster, wait_until
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
+from tests.support.nodes.node_listeners import HOST
 
 _PACKAGE = "org.apache.kafka.tools"
 _TOOLS = {

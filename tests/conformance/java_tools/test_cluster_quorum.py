@@ -18,7 +18,13 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.directories.meta_properties import read_meta_properties
 from tests.conformance.java_tools.cluster import ClusterTools
-from tests.support.nodes.cluster_processes import HOST, NodeOfCluster, free_ports, wait_until
+from tests.support.nodes.cluster_processes import (
+    PORTS_PER_NODE,
+    NodeOfCluster,
+    free_ports,
+    wait_until,
+)
+from tests.support.nodes.node_listeners import HOST
 
 pytestmark = pytest.mark.java
 
@@ -66,8 +72,8 @@ def test_replicas_of_the_metadata_are_shown_with_their_lag(tools: ClusterTools) 
 @contextmanager
 def fourth_controller(tools: ClusterTools, scratch: Path) -> Iterator[NodeOfCluster]:
     """A controller that watches until it is made a voter."""
-    port, controller_port = free_ports(2)
-    node = NodeOfCluster(4, scratch / "node-4", port=port, controller_port=controller_port)
+    ports = free_ports(PORTS_PER_NODE)
+    node = NodeOfCluster(4, scratch / "node-4", ports)
     node.data.mkdir(parents=True)
     known = read_meta_properties(SystemDisk(), str(tools.cluster.nodes[1].data))
     assert known is not None
@@ -81,7 +87,7 @@ def fourth_controller(tools: ClusterTools, scratch: Path) -> Iterator[NodeOfClus
         dice=SystemDice(),
         now_ms=SystemClock().now_ms(),
     )
-    listener = f"CONTROLLER://{HOST}:{controller_port}"
+    listener = f"CONTROLLER://{HOST}:{node.controller_port}"
     others = [f"{HOST}:{each.controller_port}" for each in tools.cluster.brokers]
     node.configure(
         {

@@ -30,7 +30,7 @@ def _first_difference(values: list[int]) -> str:
 def assert_everything_is_there(cluster: ClusterProcesses, producer: TimedProducer) -> None:
     """Reads all of it once more, stops the cluster and compares the replicas byte by byte."""
     topic, partitions = producer.topic, producer.partitions
-    with Reader(cluster.bootstrap, topic, partitions) as reader:
+    with Reader(cluster.client, topic, partitions) as reader:
         assert_read_back(producer, reader)
     wait_in_sync(cluster, topic)
     # Not after the stop: what the last ones write nobody is left to commit.

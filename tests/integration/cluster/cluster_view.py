@@ -20,7 +20,6 @@ from ottla.wire.messages.describe_quorum import (
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.wire.schema import Message
 from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
-from tests.support.nodes.wire_connection import WireConnection
 
 _CREATE_TOPICS_VERSION = 7
 _METADATA_VERSION = 12
@@ -53,16 +52,16 @@ def create_topic(
     )
     node = cluster.running_brokers[0]
     (result,) = _send_request(
-        node, CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION
+        cluster, node, CreateTopicsRequest(topics=[topic]), _CREATE_TOPICS_VERSION
     ).topics
     assert result.error_code == ErrorCode.NONE, result.error_message
     wait_in_sync(cluster, name)
 
 
-def partitions(node: NodeOfCluster, topic: str) -> list[PartitionView]:
+def partitions(cluster: ClusterProcesses, node: NodeOfCluster, topic: str) -> list[PartitionView]:
     """In the order of their numbers, as one node knows them; none if it has not heard of them."""
     request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
-    (described,) = _send_request(node, request, _METADATA_VERSION).topics
+    (described,) = _send_request(cluster, node, request, _METADATA_VERSION).topics
     return [
         PartitionView(each.leader_id, tuple(sorted(each.isr_nodes)))
         for each in sorted(described.partitions, key=lambda each: each.partition_index)
@@ -74,7 +73,7 @@ def wait_in_sync(cluster: ClusterProcesses, topic: str, isr: Sequence[int] | Non
     expected = tuple(isr or (node.id for node in cluster.brokers))
 
     def are_in_sync() -> bool:
-        views = [partitions(node, topic) for node in cluster.running_brokers]
+        views = [partitions(cluster, node, topic) for node in cluster.running_brokers]
         return all(views) and all(
             each.isr == expected and each.leader in expected for view in views for each in view
         )
@@ -84,6 +83,17 @@ def wait_in_sync(cluster: ClusterProcesses, topic: str, isr: Sequence[int] | Non
 
 def active_controller(cluster: ClusterProcesses) -> int:
     """Once one is."""
+    leader_id: int = _quorum(cluster).topics[0].partitions[0].leader_id
+    return leader_id
+
+
+def controller_listeners(cluster: ClusterProcesses) -> dict[int, list[str]]:
+    """By controller, the listeners that the others know."""
+    return {node.node_id: [each.name for each in node.listeners] for node in _quorum(cluster).nodes}
+
+
+def _quorum(cluster: ClusterProcesses) -> Any:
+    """As its leader describes it, once there is one."""
     found = []
     partition = DescribeQuorumRequestPartitionData(partition_index=0)
     topic = DescribeQuorumRequestTopicData(topic_name="__cluster_metadata", partitions=[partition])
@@ -91,18 +101,19 @@ def active_controller(cluster: ClusterProcesses) -> int:
     def is_known() -> bool:
         for node in cluster.running_brokers:
             answer = _send_request(
-                node, DescribeQuorumRequest(topics=[topic]), _DESCRIBE_QUORUM_VERSION
+                cluster, node, DescribeQuorumRequest(topics=[topic]), _DESCRIBE_QUORUM_VERSION
             )
             if answer.error_code == ErrorCode.NONE:
-                found.append(answer.topics[0].partitions[0].leader_id)
+                found.append(answer)
                 return True
         return False
 
     wait_until(is_known, "there is an active controller")
-    leader_id: int = found[0]
-    return leader_id
+    return found[0]
 
 
-def _send_request(node: NodeOfCluster, request: Message, version: int) -> Any:
-    with WireConnection(node.address) as connection:
+def _send_request(
+    cluster: ClusterProcesses, node: NodeOfCluster, request: Message, version: int
+) -> Any:
+    with cluster.connect(node) as connection:
         return connection.send_request(request, version)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
@@ -28,7 +29,8 @@ class CommittingConsumer:
     """Consumes and commits during its `with`, in a thread of its own, which alone may ask its
     client: others could wait for it forever."""
 
-    def __init__(self, bootstrap: str, topic: str, protocol: str) -> None:
+    def __init__(self, client: Mapping[str, Any], topic: str, protocol: str) -> None:
+        """`client` has the configs with which to connect."""
         configs = {
             name: value
             for name, value in _CONFIGS.items()
@@ -36,7 +38,7 @@ class CommittingConsumer:
         }
         self._consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap,
+                **client,
                 "group.id": topic,
                 "group.protocol": protocol,
                 **configs,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Mapping
 from itertools import pairwise
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
@@ -23,9 +24,22 @@ class TimedProducer(NumberedProducer):
     """Numbers what it writes, and knows when each partition's acknowledgements came."""
 
     def __init__(
-        self, bootstrap: str, topic: str, partitions: int, *, value_bytes: int = 0
+        self,
+        client: Mapping[str, Any],
+        topic: str,
+        partitions: int,
+        *,
+        value_bytes: int = 0,
+        predecessor: NumberedProducer | None = None,
     ) -> None:
-        super().__init__(bootstrap, topic, partitions, _CONFIGS, value_bytes=value_bytes)
+        """`client` has the configs with which to connect."""
+        super().__init__(
+            {**_CONFIGS, **client},
+            topic,
+            partitions,
+            value_bytes=value_bytes,
+            predecessor=predecessor,
+        )
         self._times: list[list[float]] = [[] for _ in range(partitions)]
 
     @property
@@ -60,12 +74,12 @@ class Reader:
     """Reads every partition from its beginning during its `with`, in a thread of its own. What was
     read once must never be read otherwise: offsets follow each other, whoever leads."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+    def __init__(self, client: Mapping[str, Any], topic: str, partitions: int) -> None:
         # By partition, the value at each offset.
         self.values: list[list[int]] = [[] for _ in range(partitions)]
         self._consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap,
+                **client,
                 "group.id": "reader",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
@@ -124,12 +138,12 @@ class Reader:
             self._error = f"partition {index}: offset {message.offset()} instead of {expected}"
 
 
-def refused_write(bootstrap: str, topic: str) -> int:
+def refused_write(client: Mapping[str, Any], topic: str) -> int:
     """The code of the error that a write without retries is answered with."""
     errors: list[KafkaError | None] = []
     producer = Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **client,
             "acks": "all",
             "retries": 0,
             "message.timeout.ms": 20_000,

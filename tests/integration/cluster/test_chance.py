@@ -34,10 +34,8 @@ CONFIGS = {"segment.bytes": str(1 << 20)}
 def test_everything_acknowledged_outlives_misfortunes_by_chance(tmp_path: Path, seed: int) -> None:
     with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
         create_topic(cluster, TOPIC, REPLICAS, CONFIGS)
-        with Reader(cluster.bootstrap, TOPIC, len(REPLICAS)) as reader:
-            with TimedProducer(
-                cluster.bootstrap, TOPIC, len(REPLICAS), value_bytes=500
-            ) as producer:
+        with Reader(cluster.client, TOPIC, len(REPLICAS)) as reader:
+            with TimedProducer(cluster.client, TOPIC, len(REPLICAS), value_bytes=500) as producer:
                 producer.wait_acknowledged(more=STEADY)
                 end = time.perf_counter() + TROUBLED_SECONDS
                 in_parallel(

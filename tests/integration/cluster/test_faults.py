@@ -14,6 +14,7 @@ import pytest
 
 from tests.integration.cluster.agreement import assert_everything_is_there, assert_read_back
 from tests.integration.cluster.cluster_view import active_controller, create_topic, wait_in_sync
+from tests.integration.cluster.clusters import PLAINTEXT, SECURED, running_cluster
 from tests.integration.cluster.load import Reader, TimedProducer
 from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, in_parallel
 from tests.support.soak import IS_SOAK, at_scale
@@ -54,6 +55,12 @@ MATRIX = [
     for fault in (STOP, KILL, PAUSE)
     for victim in ("leader", "follower", "controller", "all")
 ]
+CASES = [
+    *((PLAINTEXT, [each]) for each in (MATRIX if IS_SOAK else QUICK)),
+    *((SECURED, [each]) for each in (MATRIX if IS_SOAK else ())),
+    # One after the other, as starting a cluster takes longer than a fault.
+    (SECURED, [(KILL, "leader"), (KILL, "controller"), (KILL, "all")]),
+]
 
 
 def assigned_roles(cluster: ClusterProcesses) -> dict[str, int]:
@@ -79,36 +86,49 @@ def strike(
 
 @pytest.mark.parametrize("repetition", range(REPETITIONS))
 @pytest.mark.parametrize(
-    ("fault", "victim"),
+    ("kind", "strikes"),
     [
-        pytest.param(fault, victim, id=f"{fault.name}-{victim}")
-        for fault, victim in (MATRIX if IS_SOAK else QUICK)
+        pytest.param(
+            kind, strikes, id="-".join([kind, *(f"{each.name}-{whom}" for each, whom in strikes)])
+        )
+        for kind, strikes in CASES
     ],
 )
 def test_everything_acknowledged_outlives(
-    tmp_path: Path, fault: Fault, victim: str, repetition: int
+    tmp_path: Path, kind: str, strikes: Sequence[tuple[Fault, str]], repetition: int
 ) -> None:
-    with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
+    with running_cluster(kind, tmp_path, PROPERTIES) as cluster:
         roles = assigned_roles(cluster)
         create_topic(cluster, TOPIC, [list(roles.values())] * PARTITIONS)
-        with Reader(cluster.bootstrap, TOPIC, PARTITIONS) as reader:
-            with TimedProducer(cluster.bootstrap, TOPIC, PARTITIONS) as producer:
+        with Reader(cluster.client, TOPIC, PARTITIONS) as reader:
+            with TimedProducer(cluster.client, TOPIC, PARTITIONS) as producer:
                 producer.wait_acknowledged(more=STEADY)
-                victims = list(roles.values()) if victim == "all" else [roles[victim]]
-                strike(cluster, producer, fault, victims)
-                wait_in_sync(cluster, TOPIC)
+                for fault, victim in strikes:
+                    victims = list(roles.values()) if victim == "all" else [roles[victim]]
+                    strike(cluster, producer, fault, victims)
+                    wait_in_sync(cluster, TOPIC)
             assert_read_back(producer, reader)
         assert_everything_is_there(cluster, producer)
-    print(f"\n{fault.name} {victim}: {producer.summary}")
+    names = ", ".join(f"{fault.name} {victim}" for fault, victim in strikes)
+    print(f"\n{kind}, {names}: {producer.summary}")
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        PLAINTEXT,
+        pytest.param(
+            SECURED, marks=pytest.mark.skipif(not IS_SOAK, reason="takes long: make soak")
+        ),
+    ],
+)
 def test_everything_acknowledged_outlives_restarts_of_one_node_after_the_other(
-    tmp_path: Path,
+    tmp_path: Path, kind: str
 ) -> None:
-    with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
+    with running_cluster(kind, tmp_path, PROPERTIES) as cluster:
         create_topic(cluster, TOPIC, [(1, 2, 3), (2, 3, 1), (3, 1, 2)])
-        with Reader(cluster.bootstrap, TOPIC, PARTITIONS) as reader:
-            with TimedProducer(cluster.bootstrap, TOPIC, PARTITIONS) as producer:
+        with Reader(cluster.client, TOPIC, PARTITIONS) as reader:
+            with TimedProducer(cluster.client, TOPIC, PARTITIONS) as producer:
                 for _ in range(at_scale(quick=1, soak=5)):
                     for node in cluster.brokers:
                         producer.wait_acknowledged(more=STEADY)

@@ -26,8 +26,8 @@ def test_writes_go_on_without_the_replicas_of_a_full_disk(tmp_path: Path) -> Non
         node.data = disk.seen_from_outside
         with cluster:
             create_topic(cluster, TOPIC, REPLICAS)
-            with Reader(cluster.bootstrap, TOPIC, len(REPLICAS)) as reader:
-                with TimedProducer(cluster.bootstrap, TOPIC, len(REPLICAS)) as producer:
+            with Reader(cluster.client, TOPIC, len(REPLICAS)) as reader:
+                with TimedProducer(cluster.client, TOPIC, len(REPLICAS)) as producer:
                     producer.wait_acknowledged(more=STEADY)
                     disk.fill()
                     wait_until(lambda: node.exit_code is not None, "the node's end")

@@ -13,30 +13,40 @@ from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient
 
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
+from tests.integration.cluster.clusters import PLAINTEXT, SECURED, running_cluster
 from tests.integration.cluster.group_load import CommittingConsumer
 from tests.integration.cluster.load import TimedProducer
 from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
-from tests.support.soak import at_scale
+from tests.support.soak import IS_SOAK, at_scale
 
 TOPIC = "load"
 PARTITIONS = 6
 MEMBERS = 3
 PROPERTIES = {"offsets.topic.num.partitions": "3"}
 COMMITS_GO_ON_SECONDS_MAX = 3.0
+LONG = pytest.mark.skipif(not IS_SOAK, reason="takes long: make soak")
 # Commits of each member between two events.
 STEADY = 5
 
 
 @pytest.mark.parametrize("repetition", range(at_scale(quick=1, soak=5)))
-@pytest.mark.parametrize("protocol", ["consumer", "classic"])
+@pytest.mark.parametrize(
+    ("kind", "protocol"),
+    [
+        (PLAINTEXT, "consumer"),
+        (PLAINTEXT, "classic"),
+        pytest.param(SECURED, "consumer", marks=LONG),
+        pytest.param(SECURED, "classic", marks=LONG),
+    ],
+)
 def test_members_keep_their_partitions_commits_go_on_and_no_offset_is_lost(
-    tmp_path: Path, protocol: str, repetition: int
+    tmp_path: Path, kind: str, protocol: str, repetition: int
 ) -> None:
-    with ClusterProcesses(tmp_path, PROPERTIES) as cluster, ExitStack() as stack:
+    with running_cluster(kind, tmp_path, PROPERTIES) as cluster, ExitStack() as stack:
         create_topic(cluster, TOPIC, [(1, 2, 3), (2, 3, 1), (3, 1, 2)] * (PARTITIONS // 3))
-        with TimedProducer(cluster.bootstrap, TOPIC, PARTITIONS) as producer:
+        with TimedProducer(cluster.client, TOPIC, PARTITIONS) as producer:
             members = [
-                stack.enter_context(CommittingConsumer(cluster.bootstrap, TOPIC, protocol))
+                stack.enter_context(CommittingConsumer(cluster.client, TOPIC, protocol))
                 for _ in range(MEMBERS)
             ]
             wait_until(lambda: are_spread(members), "the group has formed")
@@ -75,14 +85,14 @@ def are_spread(members: list[CommittingConsumer]) -> bool:
 
 
 def coordinator_of(cluster: ClusterProcesses, group: str) -> int:
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    admin = AdminClient({**cluster.admin, "log_level": 0})
     described = admin.describe_consumer_groups([group])[group].result()
     node_id: int = described.coordinator.id
     return node_id
 
 
 def committed_offsets(cluster: ClusterProcesses, group: str) -> dict[int, int]:
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    admin = AdminClient({**cluster.admin, "log_level": 0})
     listed = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[
         group
     ].result()

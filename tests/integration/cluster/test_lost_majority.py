@@ -29,13 +29,13 @@ def test_writes_are_refused_while_two_nodes_of_three_are_stopped(
 ) -> None:
     with ClusterProcesses(tmp_path) as cluster:
         create_topic(cluster, TOPIC, [(SURVIVOR, 2, 3)] * PARTITIONS)
-        with Reader(cluster.bootstrap, TOPIC, PARTITIONS) as reader:
-            with TimedProducer(cluster.bootstrap, TOPIC, PARTITIONS) as producer:
+        with Reader(cluster.client, TOPIC, PARTITIONS) as reader:
+            with TimedProducer(cluster.client, TOPIC, PARTITIONS) as producer:
                 producer.wait_acknowledged(more=STEADY)
                 for node_id in (2, 3):
                     cluster.nodes[node_id].stop()
                 wait_in_sync(cluster, TOPIC, isr=(SURVIVOR,))
-                refused = refused_write(cluster.bootstrap, TOPIC)
+                refused = refused_write(cluster.client, TOPIC)
                 assert refused == KafkaError.NOT_ENOUGH_REPLICAS
                 for node_id in order:
                     cluster.start([cluster.nodes[node_id]])
@@ -53,15 +53,15 @@ def test_brokers_that_died_one_after_the_other_return_in_any_order(
     """The controller lives on, in a process of its own, and knows who was in sync."""
     with ClusterProcesses(tmp_path, brokers=(1, 2, 3), controllers=(4,)) as cluster:
         create_topic(cluster, TOPIC, [(SURVIVOR, 2, 3)] * PARTITIONS)
-        with Reader(cluster.bootstrap, TOPIC, PARTITIONS) as reader:
-            with TimedProducer(cluster.bootstrap, TOPIC, PARTITIONS) as producer:
+        with Reader(cluster.client, TOPIC, PARTITIONS) as reader:
+            with TimedProducer(cluster.client, TOPIC, PARTITIONS) as producer:
                 producer.wait_acknowledged(more=STEADY)
                 cluster.nodes[2].kill()
                 wait_in_sync(cluster, TOPIC, isr=(SURVIVOR, 3))
                 producer.wait_acknowledged(more=STEADY)
                 cluster.nodes[3].kill()
                 wait_in_sync(cluster, TOPIC, isr=(SURVIVOR,))
-                refused = refused_write(cluster.bootstrap, TOPIC)
+                refused = refused_write(cluster.client, TOPIC)
                 assert refused == KafkaError.NOT_ENOUGH_REPLICAS
                 cluster.nodes[SURVIVOR].kill()
                 for node_id in order:

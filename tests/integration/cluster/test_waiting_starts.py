@@ -6,7 +6,8 @@ import signal
 import time
 from pathlib import Path
 
-from tests.support.nodes.cluster_processes import HOST, ClusterProcesses, NodeOfCluster, wait_until
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
+from tests.support.nodes.node_listeners import HOST
 
 # A node that is starting gives up within half a second; the rest is for a machine that is busy.
 STOP_SECONDS_MAX = 2.0

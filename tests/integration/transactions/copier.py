@@ -10,6 +10,7 @@ that are left, such as a coordinator that was gone long before, the process has 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -35,7 +36,8 @@ _COMMON: dict[str, Any] = {
 class Order(NamedTuple):
     """What to copy. A transaction stays open for `work_ms` before it is committed."""
 
-    bootstrap: str
+    # The configs with which to connect, as JSON.
+    client: str
     group: str
     transactional_id: str
     source: str
@@ -44,13 +46,18 @@ class Order(NamedTuple):
     work_ms: int
 
     @property
+    def client_configs(self) -> dict[str, Any]:
+        configs: dict[str, Any] = json.loads(self.client)
+        return configs
+
+    @property
     def arguments(self) -> list[str]:
         return [str(each) for each in self]
 
     @classmethod
     def of(cls, arguments: list[str]) -> Order:
-        bootstrap, group, transactional_id, source, target, size, work_ms = arguments
-        return cls(bootstrap, group, transactional_id, source, target, int(size), int(work_ms))
+        client, group, transactional_id, source, target, size, work_ms = arguments
+        return cls(client, group, transactional_id, source, target, int(size), int(work_ms))
 
 
 class Copier:
@@ -60,7 +67,7 @@ class Copier:
         self._consumer = Consumer(
             {
                 **_COMMON,
-                "bootstrap.servers": order.bootstrap,
+                **order.client_configs,
                 "group.id": order.group,
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
@@ -72,7 +79,7 @@ class Copier:
         self._producer = Producer(
             {
                 **_COMMON,
-                "bootstrap.servers": order.bootstrap,
+                **order.client_configs,
                 "transactional.id": order.transactional_id,
                 "transaction.timeout.ms": 20_000,
             }

@@ -30,7 +30,12 @@ def java_command(order: Order, partition: int) -> list[str]:
         "java",
         *JAVA_OPTIONS,
         *("-cp", CLASSPATH, "org.apache.kafka.tools.TransactionalMessageCopier"),
-        *("--broker-list", order.bootstrap, "--consumer-group", order.group),
+        *(
+            "--broker-list",
+            order.client_configs["bootstrap.servers"],
+            "--consumer-group",
+            order.group,
+        ),
         *("--input-topic", order.source, "--input-partition", str(partition)),
         *("--output-topic", order.target, "--transactional-id", order.transactional_id),
         *("--transaction-size", str(order.transaction_size), "--enable-random-aborts"),
@@ -79,6 +84,12 @@ class Copiers:
     @property
     def said(self) -> str:
         return self._errors.read_text(errors="replace")
+
+    def replace(self, number: int, command: list[str]) -> None:
+        """Another process goes on in its place."""
+        with self._lock:
+            self._commands[number] = command
+            self._processes[number].kill()
 
     def kill_one(self) -> None:
         """In turn, of those that run."""

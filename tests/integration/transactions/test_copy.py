@@ -6,6 +6,7 @@ Small here, and with OTTLA_SOAK=1 (`make copy`) 100,000 records in transactions 
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections import Counter
@@ -18,6 +19,8 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from tests.conformance.kafka.process import reason_unavailable
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
+from tests.integration.cluster.clusters import PLAINTEXT, SECURED, running_cluster
+from tests.integration.transactions.committed_reader import read_committed
 from tests.integration.transactions.copier import Order
 from tests.integration.transactions.copiers import Copiers, command, java_command
 from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
@@ -44,8 +47,9 @@ PROPERTIES = {
 }
 
 
-def test_each_record_is_copied_exactly_once_despite_kills(tmp_path: Path) -> None:
-    with ClusterProcesses(tmp_path, PROPERTIES) as cluster:
+@pytest.mark.parametrize("kind", [PLAINTEXT, SECURED])
+def test_each_record_is_copied_exactly_once_despite_kills(tmp_path: Path, kind: str) -> None:
+    with running_cluster(kind, tmp_path, PROPERTIES) as cluster:
         orders = [order(cluster, number) for number in range(COPIERS)]
         copy(cluster, [command(each) for each in orders], tmp_path)
 
@@ -74,7 +78,7 @@ def copy(cluster: ClusterProcesses, commands: list[list[str]], scratch: Path) ->
         seconds = time.perf_counter() - started
     wait_in_sync(cluster, TARGET)
     end_transactions(cluster, len(commands))
-    copied = read_committed(cluster)
+    copied = read_committed(cluster.client, TARGET, len(REPLICAS))
     cluster.assert_no_traceback()
     assert_exactly_once(copied)
     print(
@@ -85,12 +89,18 @@ def copy(cluster: ClusterProcesses, commands: list[list[str]], scratch: Path) ->
 
 def order(cluster: ClusterProcesses, number: int) -> Order:
     return Order(
-        cluster.bootstrap, GROUP, f"copier-{number}", SOURCE, TARGET, TRANSACTION_SIZE, WORK_MS
+        json.dumps(cluster.client),
+        GROUP,
+        f"copier-{number}",
+        SOURCE,
+        TARGET,
+        TRANSACTION_SIZE,
+        WORK_MS,
     )
 
 
 def fill(cluster: ClusterProcesses) -> None:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "enable.idempotence": True})
+    producer = Producer({**cluster.client, "enable.idempotence": True})
     for number in range(RECORDS):
         while True:
             try:
@@ -108,7 +118,7 @@ class Progress:
         self._partitions = [TopicPartition(SOURCE, index) for index in range(len(REPLICAS))]
         self._offsets_reader = Consumer(
             {
-                "bootstrap.servers": cluster.bootstrap,
+                **cluster.client,
                 "group.id": GROUP,
                 "isolation.level": "read_committed",
                 "log_level": 0,
@@ -172,44 +182,11 @@ def end_transactions(cluster: ClusterProcesses, count: int) -> None:
     for number in range(count):
         producer = Producer(
             {
-                "bootstrap.servers": cluster.bootstrap,
+                **cluster.client,
                 "transactional.id": order(cluster, number).transactional_id,
             }
         )
         producer.init_transactions(30)
-
-
-def read_committed(cluster: ClusterProcesses) -> list[list[int]]:
-    """By partition, all that a consumer of committed records finds from beginning to end."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": cluster.bootstrap,
-            "group.id": "reader",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "log_level": 0,
-        }
-    )
-    found: list[list[int]] = [[] for _ in REPLICAS]
-    ended: set[int | None] = set()
-    try:
-        consumer.assign([TopicPartition(TARGET, index, 0) for index in range(len(REPLICAS))])
-        deadline = time.perf_counter() + 60
-        while len(ended) < len(REPLICAS):
-            assert time.perf_counter() < deadline, "the copies cannot be read to their end"
-            for record in consumer.consume(1_000, 0.5):
-                partition = record.partition()
-                if record.error() is not None:
-                    ended.add(partition)
-                else:
-                    value = record.value()
-                    assert partition is not None
-                    assert value is not None
-                    found[partition].append(int(value))
-    finally:
-        consumer.close()
-    return found
 
 
 def assert_exactly_once(copied: list[list[int]]) -> None:

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
@@ -21,13 +21,15 @@ from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
+from tests.support.nodes.node_listeners import HOST, NodeListeners, PlaintextListeners
+from tests.support.nodes.wire_connection import WireConnection
 
-HOST = "127.0.0.1"
 READY_SECONDS_MAX = 60.0
 STOP_SECONDS_MAX = 60.0
 WAIT_SECONDS_MAX = 60.0
 # Below the ports that the system gives to clients: one of those could take a killed node's.
 _PORTS = (15_000, 32_000)
+PORTS_PER_NODE = 5
 _POLL_SECONDS = 0.01
 _SHOWN_CHARACTERS = 6_000
 
@@ -35,10 +37,10 @@ _SHOWN_CHARACTERS = 6_000
 class NodeOfCluster:
     """One node over its own directory. What it says on stderr is collected over all its lives."""
 
-    def __init__(self, node_id: int, home: Path, *, port: int, controller_port: int) -> None:
+    def __init__(self, node_id: int, home: Path, ports: Sequence[int]) -> None:
         self.id = node_id
-        self.port = port
-        self.controller_port = controller_port
+        self.ports = tuple(ports)
+        self.port, self.controller_port, self.internal_port, *_ = ports
         self.data = home / "data"
         self.properties = home / "server.properties"
         # What its command is run by, where that is not the shell's usual way.
@@ -148,14 +150,14 @@ class ClusterProcesses:
         *,
         brokers: Collection[int] = (1, 2, 3),
         controllers: Collection[int] = (1, 2, 3),
+        listeners: NodeListeners | None = None,
     ) -> None:
         ids = sorted({*brokers, *controllers})
-        ports = iter(free_ports(2 * len(ids)))
+        ports = free_ports(PORTS_PER_NODE * len(ids))
+        self.listeners = listeners or PlaintextListeners()
         self.nodes = {
-            each: NodeOfCluster(
-                each, scratch / f"node-{each}", port=next(ports), controller_port=next(ports)
-            )
-            for each in ids
+            each: NodeOfCluster(each, scratch / f"node-{each}", ports[index :: len(ids)])
+            for index, each in enumerate(ids)
         }
         self.brokers = [self.nodes[each] for each in sorted(brokers)]
         self._controllers = [self.nodes[each] for each in sorted(controllers)]
@@ -184,7 +186,22 @@ class ClusterProcesses:
 
     @property
     def bootstrap(self) -> str:
-        return ",".join(f"{HOST}:{node.port}" for node in self.brokers)
+        ports = (self.listeners.client_port(node) for node in self.brokers)
+        return ",".join(f"{HOST}:{port}" for port in ports)
+
+    @property
+    def client(self) -> dict[str, Any]:
+        """The configs with which a client of librdkafka connects."""
+        return {"bootstrap.servers": self.bootstrap, **self.listeners.client_configs()}
+
+    @property
+    def admin(self) -> dict[str, Any]:
+        """The same for an administrator."""
+        return {"bootstrap.servers": self.bootstrap, **self.listeners.admin_configs()}
+
+    def connect(self, node: NodeOfCluster) -> WireConnection:
+        """A connection of an administrator to a node."""
+        return self.listeners.connect(HOST, self.listeners.client_port(node))
 
     @property
     def running_brokers(self) -> list[NodeOfCluster]:
@@ -229,21 +246,18 @@ class ClusterProcesses:
                 cluster_id=cluster_id,
                 node_id=NodeId(node.id),
                 voters=voters,
+                users=self.listeners.users,
                 dice=dice,
                 now_ms=now_ms,
             )
 
     def _properties_of(self, node: NodeOfCluster) -> dict[str, str]:
-        listeners = {
-            "broker": f"PLAINTEXT://{HOST}:{node.port}",
-            "controller": f"CONTROLLER://{HOST}:{node.controller_port}",
-        }
         of_role = {"broker": self.brokers, "controller": self._controllers}
         roles = [role for role, nodes in of_role.items() if node in nodes]
         return {
             "process.roles": ",".join(roles),
             "node.id": str(node.id),
-            "listeners": ",".join(listeners[role] for role in roles),
+            **self.listeners.properties(node, roles),
             "controller.listener.names": "CONTROLLER",
             "controller.quorum.bootstrap.servers": ",".join(
                 f"{HOST}:{each.controller_port}" for each in self._controllers

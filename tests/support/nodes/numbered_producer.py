@@ -36,21 +36,25 @@ class NumberedProducer:
 
     def __init__(
         self,
-        bootstrap: str,
+        client: Mapping[str, Any],
         topic: str,
         partitions: int,
-        configs: Mapping[str, Any] | None = None,
         *,
         value_bytes: int = 0,
+        predecessor: NumberedProducer | None = None,
     ) -> None:
-        """Values are numbers in digits, with zeros in front to have so many bytes."""
+        """`client` has the configs with which to connect, and others. Values are numbers in digits,
+        with zeros in front to have so many bytes. They go on after those of a predecessor."""
         self.topic = topic
         self.partitions = partitions
         # By partition, what was acknowledged: the number at each offset.
         self.acknowledged: list[dict[int, int]] = [{} for _ in range(partitions)]
         self.written = 0
+        if predecessor is not None:
+            self.acknowledged = [dict(each) for each in predecessor.acknowledged]
+            self.written = predecessor.written
         self._value_bytes = value_bytes
-        self._producer = Producer({"bootstrap.servers": bootstrap, **_CONFIGS, **(configs or {})})
+        self._producer = Producer({**_CONFIGS, **client})
         self._errors: list[KafkaError] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -78,7 +82,7 @@ class NumberedProducer:
         return sum(map(len, self.acknowledged))
 
     def _run(self) -> None:
-        for number in itertools.count():
+        for number in itertools.count(self.written):
             if number % _RECORDS_PER_PAUSE == 0 and self._stopping.wait(_PAUSE_SECONDS):
                 return
             for partition in range(self.partitions):

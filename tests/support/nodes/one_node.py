@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
-from ottla.broker.control.identity import controller_endpoint, identify
+from ottla.broker.control.identity import controller_endpoints, identify
 from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.handling import RequestContext
@@ -139,7 +139,7 @@ class OneNode:
             config,
             cluster_id=identity.cluster_id,
             directory_id=identity.directory_id,
-            endpoints=[controller_endpoint(config)],
+            endpoints=controller_endpoints(config),
         )
         quorum = MetadataQuorum(seams, loaded, raft, NoPeers())
         return Controller(seams, quorum, cluster_id=identity.cluster_id, node=config)

@@ -55,11 +55,15 @@ def identify(
     return identity
 
 
-def controller_endpoint(config: NodeConfig) -> VoterEndpoint:
-    """This controller's endpoint for other controllers, from its advertised listeners."""
-    for listener in config.listeners.advertised_controller:
-        return VoterEndpoint(listener.name, listener.host or "localhost", listener.port)
-    return VoterEndpoint(config.listeners.controller_names[0], *_UNUSED_ADDRESS)
+def controller_endpoints(config: NodeConfig) -> tuple[VoterEndpoint, ...]:
+    """This controller's endpoints for other nodes, from its advertised listeners. Others connect to
+    the first of their own controller.listener.names."""
+    advertised = config.listeners.advertised_controller
+    if not advertised:
+        return (VoterEndpoint(config.listeners.controller_names[0], *_UNUSED_ADDRESS),)
+    return tuple(
+        VoterEndpoint(each.name, each.host or "localhost", each.port) for each in advertised
+    )
 
 
 def _begin_cluster(
@@ -67,7 +71,7 @@ def _begin_cluster(
 ) -> MetaProperties:
     if not config.is_standalone:
         raise StorageError(_how_to_format(config))
-    voter = initial_voter(config.node_id, dice.uuid(), controller_endpoint(config))
+    voter = initial_voter(config.node_id, dice.uuid(), *controller_endpoints(config))
     return format_node(
         disk,
         paths,

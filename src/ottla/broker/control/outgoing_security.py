@@ -7,8 +7,9 @@ from functools import partial
 from typing import NamedTuple
 
 from ottla.broker.control.listener_tls import open_tls
+from ottla.broker.control.outgoing_outcomes import Login, OutgoingOutcomes
 from ottla.broker.control.sasl_servers import jaas_entry
-from ottla.client.channel_security import ChannelSecurity
+from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.listener_security import ListenerSecurity, SaslSettings, TokenRetrieval
 from ottla.configs.value import Password
@@ -43,28 +44,31 @@ def outgoing_channels(config: NodeConfig, seams: Seams) -> OutgoingChannels:
 
 def outgoing_security(listener: str, security: ListenerSecurity, seams: Seams) -> ChannelSecurity:
     """For connections to this listener on other nodes. Raises InvalidConfigError or StoreError."""
-    mechanism = None
+    if security.protocol == "PLAINTEXT":
+        return PLAINTEXT
+    mechanism, login = None, Login(listener)
     # A node that stands alone connects to no other, and has no mechanism for it.
     if security.sasl is not None and security.sasl.client_mechanism is not None:
-        mechanism = _client_mechanism(
+        mechanism, login = _client_mechanism(
             listener, security.sasl, Mechanism(security.sasl.client_mechanism), seams
         )
     tls = None if security.tls is None else open_tls(listener, security.tls, is_server=False)
-    return ChannelSecurity(tls, mechanism)
+    return ChannelSecurity(tls, mechanism, OutgoingOutcomes(login, seams.clock).report)
 
 
 def _client_mechanism(
     listener: str, sasl: SaslSettings, mechanism: Mechanism, seams: Seams
-) -> Callable[[], ClientMechanism]:
+) -> tuple[Callable[[], ClientMechanism], Login]:
     if mechanism is Mechanism.OAUTHBEARER:
         token = _login_token(listener, sasl, seams)
-        return lambda: OAuthBearerClient(token)
+        return lambda: OAuthBearerClient(token), Login(listener, mechanism)
     entry = jaas_entry(mechanism, sasl.jaas, listener=listener)
     name, password = _credentials(entry, listener, mechanism)
+    login = Login(listener, mechanism, name)
     if mechanism is Mechanism.PLAIN:
-        return lambda: PlainClient(name, password)
+        return lambda: PlainClient(name, password), login
     scram, nonce = SCRAM_BY_NAME[mechanism], partial(random_text, seams.dice.below)
-    return lambda: ScramClient(scram, name, password, nonce=nonce())
+    return lambda: ScramClient(scram, name, password, nonce=nonce()), login
 
 
 def _login_token(listener: str, sasl: SaslSettings, seams: Seams) -> Callable[[], Password]:

@@ -5,13 +5,15 @@
 | PLAIN | the options user_NAME of the listener's JAAS entry |
 | SCRAM-SHA-256, SCRAM-SHA-512 | credentials in the metadata log, and delegation tokens |
 | OAUTHBEARER | tokens that a known key has signed |
+
+Listeners of controllers use credentials that are not committed yet as well (`LoggedUsers`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs import InvalidConfigError
@@ -31,6 +33,7 @@ from ottla.security.sasl.scram_credential import (
     random_text,
 )
 from ottla.security.tokens import DelegationToken, TokenCredentials
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
 _SECRET_BITS: Final = 256
 _LOGIN_MODULES: Final = {
@@ -41,6 +44,10 @@ _LOGIN_MODULES: Final = {
 }
 
 
+# The credential of a user for a mechanism, by the mechanism's code.
+CredentialOf: TypeAlias = Callable[[str, int], UserScramCredentialRecord | None]
+
+
 class SaslServers:
     """Makes mechanisms for the listeners of a node. Users are looked up in the metadata as it is
     when they authenticate."""
@@ -48,6 +55,7 @@ class SaslServers:
     def __init__(
         self,
         image: Callable[[], MetadataImage],
+        credential_of_controller: CredentialOf,
         dice: Dice,
         *,
         token_secret_key: Password | None,
@@ -57,17 +65,23 @@ class SaslServers:
         salts that unknown users are shown."""
         self._image = image
         self._nonce = partial(random_text, dice.below)
-        self._users = {
-            mechanism: self._scram_users(mechanism, token_secret_key, unknown_user_secret)
-            for mechanism in ScramMechanism
-        }
+        self._token_secret_key = token_secret_key
+        self._unknown_user_secret = unknown_user_secret
+        self._credential_of_controller = credential_of_controller
 
     def mechanisms(
-        self, sasl: SaslSettings, *, listener: str, verifier: TokenVerifier | None
+        self,
+        sasl: SaslSettings,
+        *,
+        listener: str,
+        is_controller: bool,
+        verifier: TokenVerifier | None,
     ) -> dict[str, Callable[[], ServerMechanism]]:
-        """By name. Raises InvalidConfigError."""
+        """By name. `is_controller` says whether it is a listener of a controller. Raises
+        InvalidConfigError."""
+        credential_of = self._credential_of_controller if is_controller else self._committed
         return {
-            name: self._factory(Mechanism(name), sasl, listener, verifier)
+            name: self._factory(Mechanism(name), sasl, listener, credential_of, verifier)
             for name in sasl.enabled_mechanisms
         }
 
@@ -76,6 +90,7 @@ class SaslServers:
         mechanism: Mechanism,
         sasl: SaslSettings,
         listener: str,
+        credential_of: CredentialOf,
         verifier: TokenVerifier | None,
     ) -> Callable[[], ServerMechanism]:
         if mechanism is Mechanism.PLAIN:
@@ -85,31 +100,30 @@ class SaslServers:
             assert verifier is not None, "the settings have the address of the keys"
             return lambda: OAuthBearerServer(verifier)
         scram = SCRAM_BY_NAME[mechanism]
-        users_of_mechanism = self._users[scram]
-        return lambda: ScramServer(scram, users_of_mechanism, nonce=self._nonce)
+        scram_users = self._scram_users(scram, credential_of)
+        return lambda: ScramServer(scram, scram_users, nonce=self._nonce)
 
-    def _scram_users(
-        self, mechanism: ScramMechanism, token_secret_key: Password | None, secret: bytes
-    ) -> ScramUsers:
+    def _scram_users(self, mechanism: ScramMechanism, credential_of: CredentialOf) -> ScramUsers:
         tokens: Callable[[str], TokenCredential | None] = _no_token
-        if token_secret_key is not None:
-            tokens = TokenCredentials(mechanism, self._token, secret_key=token_secret_key)
+        if self._token_secret_key is not None:
+            tokens = TokenCredentials(mechanism, self._token, secret_key=self._token_secret_key)
         return ScramUsers(
-            credential_of=partial(self._credential, mechanism), token_of=tokens, secret=secret
+            credential_of=lambda name: _credential(credential_of(name, mechanism)),
+            token_of=tokens,
+            secret=self._unknown_user_secret,
         )
 
-    def _credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
-        record = self._image().scram_credentials.get((name, mechanism))
-        if record is None:
-            return None
-        return ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
+    def _committed(self, name: str, mechanism: int) -> UserScramCredentialRecord | None:
+        return self._image().scram_credentials.get((name, mechanism))
 
     def _token(self, token_id: str) -> DelegationToken | None:
         record = self._image().delegation_tokens.get(token_id)
         return None if record is None else DelegationToken.from_record(record)
 
 
-def make_sasl_servers(cluster: ClusterView, dice: Dice) -> SaslServers:
+def make_sasl_servers(
+    cluster: ClusterView, credential_of_controller: CredentialOf, dice: Dice
+) -> SaslServers:
     """Without a secret that all nodes share, unknown users get other salts from each node."""
     secret_key = cluster.config.delegation_token_secret_key
     if secret_key is None:
@@ -118,6 +132,7 @@ def make_sasl_servers(cluster: ClusterView, dice: Dice) -> SaslServers:
         secret = secret_key.value.encode()
     return SaslServers(
         lambda: cluster.image,
+        credential_of_controller,
         dice,
         token_secret_key=secret_key,
         unknown_user_secret=secret,
@@ -140,6 +155,12 @@ def jaas_entry(mechanism: Mechanism, texts: Mapping[str, Password], *, listener:
             f"{setting} has the login module {entry.module_name}; {mechanism} needs {module}"
         )
     return entry
+
+
+def _credential(record: UserScramCredentialRecord | None) -> ScramCredential | None:
+    if record is None:
+        return None
+    return ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
 
 
 def _no_token(token_id: str) -> TokenCredential | None:  # noqa: ARG001 - without a secret key

@@ -10,7 +10,6 @@ small frames only, and is closed after a deadline.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 
 from ottla.broker.control.authentication import Authentication
@@ -26,7 +25,9 @@ from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslA
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ottla.wire.schema import Message
 
-_log = logging.getLogger(__name__)
+
+class NotAuthenticatedError(ConnectionAbortedError):
+    """The connection is closed, because its client is not authenticated. Was reported already."""
 
 
 class ClientSession:
@@ -69,13 +70,13 @@ class ClientSession:
             self._deadline = None
 
     def check(self, api_key: int) -> None:
-        """Raises ConnectionAbortedError if the client may not send this request now."""
+        """Raises NotAuthenticatedError if the client may not send this request now."""
         assert self.sasl is not None
         try:
             self.sasl.check_request(api_key, now_ms=self._clock.now_ms())
         except KafkaError as error:
             self.report_failure(error.message)
-            raise ConnectionAbortedError(error.message) from None
+            raise NotAuthenticatedError(error.message) from None
 
     @property
     def rights(self) -> Rights:
@@ -127,12 +128,12 @@ class ClientSession:
         self._on_late()
 
     def _principal_of(self, certificate: bytes | None) -> Principal:
-        """Of a client that does not use SASL. Raises ConnectionAbortedError."""
+        """Of a client that does not use SASL. Raises NotAuthenticatedError."""
         try:
             principal = self._access.principal_of(certificate)
         except ConnectionAbortedError as error:
             self.report_failure(str(error))
-            raise
+            raise NotAuthenticatedError(str(error)) from None
         if certificate is not None:
             self._report(principal, None)
         return principal
@@ -143,9 +144,7 @@ class ClientSession:
         assert self.sasl is not None
         assert self.sasl.failure is not None
         # Not its reason, which tells more than the client may know.
-        failure = self.sasl.failure.message
-        _log.info("the client at %s did not authenticate on %s: %s", *self._place(), failure)
-        self.report_failure(failure)
+        self.report_failure(self.sasl.failure.message)
 
         def refuse() -> None:
             pending.resolve(response)

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, cast
 
-from ottla.broker.network.client_session import ClientSession
+from ottla.broker.network.client_session import ClientSession, NotAuthenticatedError
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, RequestContext
@@ -92,7 +92,7 @@ class ClientConnection:
             access,
             clock,
             on_identified=self._identified,
-            on_late=self._authentication_late,
+            on_late=self.abort,
             on_refused=self.close,
         )
         before = self._session.limits
@@ -154,7 +154,6 @@ class ClientConnection:
             callback()
         self._release()
         if isinstance(error, TlsHandshakeError):
-            _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
             self._session.report_failure(str(error))
         elif error is not None:
             _log.debug("the connection from %s ended: %s", self._connection.peer_address, error)
@@ -209,6 +208,8 @@ class ClientConnection:
                 step()
             finally:
                 self._send_unsent()
+        except NotAuthenticatedError:
+            self.close()
         except (ProtocolError, ConnectionAbortedError) as error:
             _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
             self.close()
@@ -313,13 +314,6 @@ class ClientConnection:
     def _identified(self) -> None:
         self._frames.frame_bytes_max = self._request_bytes_max
         self._contexts.clear()
-
-    def _authentication_late(self) -> None:
-        _log.info(
-            "closing the connection from %s: it did not authenticate in time",
-            self._connection.peer_address,
-        )
-        self.abort()
 
     async def _resolve(self, answer: Awaitable[Message], pending: Pending) -> None:
         try:

@@ -16,7 +16,8 @@ from ottla.broker.control.authentication import Authentication
 from ottla.configs.listener_security import ListenerSecurity
 from ottla.model import KafkaError
 from ottla.security.acls.rights import Rights
-from ottla.security.distinguished_name import InvalidCertificateError, subject_of
+from ottla.security.der import InvalidCertificateError
+from ottla.security.distinguished_name import subject_of
 from ottla.security.principal import ANONYMOUS, USER, Principal
 from ottla.security.principal_mapping import PrincipalMapping
 from ottla.security.sasl.mechanism import ServerMechanism

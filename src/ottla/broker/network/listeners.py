@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ottla.broker.control.authentication import Authentication
@@ -75,13 +75,9 @@ class ListenerAccesses:
         return found
 
     @property
-    def has_tls(self) -> bool:
-        return bool(self._endpoints)
-
-    def reload_if_changed(self) -> None:
-        """Reads certificates that have changed."""
-        for endpoint in self._endpoints.values():
-            endpoint.reload_if_changed()
+    def tls_endpoints(self) -> Mapping[str, TlsEndpoint]:
+        """Of the listeners with TLS, by listener."""
+        return self._endpoints
 
     def _follow(self) -> None:
         for listener, access in list(self._accesses.items()):
@@ -101,7 +97,10 @@ class ListenerAccesses:
         mechanisms = {}
         if security.sasl is not None:
             mechanisms = self._sasl_servers.mechanisms(
-                security.sasl, listener=listener, verifier=self._verifier_of(listener)
+                security.sasl,
+                listener=listener,
+                is_controller=listener in self._cluster.config.listeners.controller_names,
+                verifier=self._verifier_of(listener),
             )
         try:
             return ListenerAccess(

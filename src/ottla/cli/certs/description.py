@@ -13,7 +13,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.security.distinguished_name import InvalidCertificateError, subject_of
+from ottla.security.der import InvalidCertificateError
+from ottla.security.distinguished_name import subject_of
 from ottla.security.principal import USER, Principal
 from ottla.security.principal_mapping import PrincipalMapping
 from ottla.security.sasl.mechanism import AuthenticationError

@@ -49,8 +49,8 @@ class DescribedQuorum:
     high_watermark: int
     # Voters first.
     replicas: tuple[QuorumReplica, ...]
-    # The addresses of the voters, as far as the response has them.
-    addresses: dict[int, Address]
+    # The addresses of the voters by listener, as far as the response has them.
+    addresses: dict[int, dict[str, Address]]
 
 
 async def describe_quorum(admin: ClusterAdmin) -> DescribedQuorum:
@@ -93,9 +93,8 @@ def _quorum(response: DescribeQuorumResponse) -> DescribedQuorum:
         partition.high_watermark,
         replicas,
         {
-            node.node_id: Address(node.listeners[0].host, node.listeners[0].port)
+            node.node_id: {each.name: Address(each.host, each.port) for each in node.listeners}
             for node in response.nodes
-            if node.listeners
         },
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ottla.broker.control.identity import controller_endpoint
+from ottla.broker.control.identity import controller_endpoints
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -117,7 +117,7 @@ def _alone(node: NodeConfig, dice: Dice) -> VoterSet:
             "--standalone is for controllers, but process.roles of this node does not "
             "contain controller."
         )
-    return VoterSet.of([initial_voter(node.node_id, dice.uuid(), controller_endpoint(node))])
+    return VoterSet.of([initial_voter(node.node_id, dice.uuid(), *controller_endpoints(node))])
 
 
 def _initial_controllers(text: str, node: NodeConfig) -> VoterSet:

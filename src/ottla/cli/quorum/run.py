@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ottla.broker.control.identity import controller_endpoint
+from ottla.broker.control.identity import controller_endpoints
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
@@ -18,6 +19,7 @@ from ottla.controller.formatting import initial_voter
 from ottla.controller.initial_controllers import parse_initial_controllers
 from ottla.model import Uuid, uuid_from_text, uuid_to_text
 from ottla.raft.voters import Voter
+from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.directories.meta_properties import read_meta_properties
@@ -47,7 +49,6 @@ async def show_quorum(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool)
         right=numbers,
     )
     for replica in quorum.replicas:
-        address = quorum.addresses.get(replica.id)
         table.add_row(
             str(replica.id),
             replica.role,
@@ -56,7 +57,7 @@ async def show_quorum(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool)
             NOTHING if replica.is_leader else _ago(replica.last_fetch_ms, now_ms),
             NOTHING if replica.is_leader else _ago(replica.last_caught_up_ms, now_ms),
             replica.directory_id_text or NOTHING,
-            NOTHING if address is None else address_text(address),
+            _addresses_text(quorum.addresses.get(replica.id, {})) or NOTHING,
         )
     terminal.stdout.print(table)
 
@@ -78,14 +79,15 @@ def named_voter(controller: str | None, config: Path | None) -> Voter:
 
 
 async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> None:
-    (endpoint,) = voter.endpoints
     response = await admin.send_request(
         AddRaftVoterRequest(
             cluster_id=None,
             timeout_ms=_ADD_TIMEOUT_MS,
             voter_id=voter.key.id,
             voter_directory_id=voter.key.directory_id,
-            listeners=[Listener(name=endpoint.name, host=endpoint.host, port=endpoint.port)],
+            listeners=[
+                Listener(name=name, host=host, port=port) for name, host, port in voter.endpoints
+            ],
         ),
         timeout_ms=_ANSWER_TIMEOUT_MS,
     )
@@ -140,7 +142,7 @@ def _voter_of(file: Path) -> Voter:
             f"{node.metadata_log_dir} is not formatted.",
             "Format it with `ottla format --no-initial-controllers`, and start the node first.",
         )
-    return initial_voter(node.node_id, identity.directory_id, controller_endpoint(node))
+    return initial_voter(node.node_id, identity.directory_id, *controller_endpoints(node))
 
 
 def _parse_id(text: str) -> Uuid:
@@ -165,14 +167,22 @@ def _print_json(terminal: Terminal, quorum: DescribedQuorum) -> None:
                     "lag": replica.lag,
                     "last_fetch_ms": replica.last_fetch_ms,
                     "last_caught_up_ms": replica.last_caught_up_ms,
-                    "address": address_text(quorum.addresses[replica.id])
-                    if replica.id in quorum.addresses
-                    else None,
+                    "addresses": {
+                        name: address_text(address)
+                        for name, address in quorum.addresses.get(replica.id, {}).items()
+                    },
                 }
                 for replica in quorum.replicas
             ],
         }
     )
+
+
+def _addresses_text(addresses: Mapping[str, Address]) -> str:
+    """Listeners are named only where there are several."""
+    if len(addresses) == 1:
+        return ", ".join(map(address_text, addresses.values()))
+    return ", ".join(f"{name}://{address_text(address)}" for name, address in addresses.items())
 
 
 def _ago(timestamp_ms: int | None, now_ms: int) -> str:

@@ -29,7 +29,7 @@ from ottla.model.buffers import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, Connection, ConnectionHandler
 from ottla.runtime.tls.errors import TlsHandshakeError
-from ottla.runtime.tls.failure_text import failure_text, is_alert
+from ottla.runtime.tls.failure_text import failure_text
 from ottla.runtime.tls.outgoing import OutgoingBuffers, OutgoingFile
 from ottla.runtime.tls.session import TlsSession
 
@@ -54,6 +54,7 @@ class TlsConnection:
         self._queue: deque[OutgoingBuffers | OutgoingFile] = deque()
         self._error: Exception | None = None
         self._is_open = False
+        self._has_decrypted = False
         self._is_closing = False
         self._is_reading_paused = False
         self._is_lower_full = False
@@ -150,8 +151,6 @@ class TlsConnection:
             self._established.exception()
             if self._error is not None:
                 self._error = failure
-        elif self._error is not None and is_alert(self._error):
-            self._error = _handshake_error(self._error)
         self._handler.closed(self._error or error)
 
     async def wait_established(self) -> None:
@@ -196,13 +195,16 @@ class TlsConnection:
             while not (self._is_reading_paused or self._is_closing):
                 length = session.decrypt_into(handler.get_buffer(-1))
                 if length:
+                    self._has_decrypted = True
                     handler.buffer_filled(length)
                 if session.is_at_end:
                     self.close()
                 if not length:
                     break
         except ssl.SSLError as error:
-            self._fail(error)
+            # With TLS 1.3, a server that refuses this side's certificate says so only now.
+            is_refusal = not self._has_decrypted and "ALERT" in (error.reason or "")
+            self._fail(_handshake_error(error) if is_refusal else error)
             return
         # A key update is answered.
         self._flush()
@@ -258,4 +260,7 @@ class TlsConnection:
 
 
 def _handshake_error(cause: Exception | None) -> TlsHandshakeError:
-    return TlsHandshakeError(f"the TLS handshake failed: {failure_text(cause)}")
+    is_untrusted = isinstance(cause, ssl.SSLCertVerificationError)
+    return TlsHandshakeError(
+        f"the TLS handshake failed: {failure_text(cause)}", is_untrusted=is_untrusted
+    )

@@ -13,6 +13,7 @@ from ottla.runtime.network import Address, Connection, ConnectionHandler, Networ
 from ottla.runtime.tls.connection import TlsConnection
 from ottla.runtime.tls.contexts import client_context, server_context
 from ottla.runtime.tls.session import TlsSession
+from ottla.runtime.tls.stores import name_of, own_certificate
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +39,14 @@ class TlsEndpoint:
         # Before the files are read, so that a later change is noticed.
         self._stamps = _stamps(settings)
         self._context = self._make_context(settings)
+        # The certificate that this side presents (DER).
+        self.certificate = _certificate(settings)
+
+    @property
+    def keystore_name(self) -> str:
+        """For messages."""
+        keystore = self._settings.keystore
+        return "" if keystore is None else name_of(keystore)
 
     def secure(self, make_handler: Callable[[], ConnectionHandler]) -> Callable[[], TlsConnection]:
         """The connections of a listener with TLS, instead of those without."""
@@ -62,6 +71,7 @@ class TlsEndpoint:
         if settings != self._settings:
             stamps = _stamps(settings)
             self._context = self._make_context(settings)
+            self.certificate = _certificate(settings)
             self._settings, self._stamps = settings, stamps
 
     def reload_if_changed(self) -> bool:
@@ -73,6 +83,7 @@ class TlsEndpoint:
         self._stamps = stamps
         try:
             self._context = self._make_context(self._settings)
+            self.certificate = _certificate(self._settings)
         except OSError as error:
             _log.error("the changed certificates are not used, the old ones stay: %s", error)
             return False
@@ -85,6 +96,10 @@ class TlsEndpoint:
 
     def _make_context(self, settings: TlsSettings) -> ssl.SSLContext:
         return server_context(settings) if self._is_server else client_context(settings)
+
+
+def _certificate(settings: TlsSettings) -> bytes | None:
+    return None if settings.keystore is None else own_certificate(settings.keystore)
 
 
 def _stamps(settings: TlsSettings) -> dict[str, tuple[int, int, int]]:

@@ -9,7 +9,6 @@ import ssl
 from collections.abc import Mapping
 from typing import Final
 
-_ALERT: Final = "_ALERT_"
 # OpenSSL's reasons. An alert is what the peer says about the certificate that it was shown.
 _REASONS: Final[Mapping[str, str]] = {
     "HTTP_REQUEST": "http request",
@@ -36,8 +35,3 @@ def failure_text(cause: Exception | None) -> str:
     if isinstance(cause, ssl.SSLError) and cause.reason:
         return _REASONS.get(cause.reason) or cause.reason.replace("_", " ").lower()
     return str(cause)
-
-
-def is_alert(error: Exception) -> bool:
-    """Whether the peer refused the connection with an alert."""
-    return isinstance(error, ssl.SSLError) and _ALERT in (error.reason or "")

@@ -21,6 +21,7 @@ from ottla.runtime.exposed_file import exposed_file_warning
 _log = logging.getLogger(__name__)
 
 _PEM_CERTIFICATE: Final = "-----BEGIN CERTIFICATE-----"
+_PEM_CERTIFICATE_END: Final = "-----END CERTIFICATE-----"
 
 
 class StoreError(OSError):
@@ -43,22 +44,31 @@ def load_keystore(context: ssl.SSLContext, store: Store) -> None:
         except (ssl.SSLError, ValueError) as error:
             reason = getattr(error, "reason", None) or str(error)
             raise StoreError(
-                f"the key store {_name_of(store)} cannot be used ({reason}); it needs a private "
+                f"the key store {name_of(store)} cannot be used ({reason}); it needs a private "
                 "key in PKCS#8 form and its certificate chain, and the right key password if the "
                 "key is encrypted"
             ) from None
+
+
+def own_certificate(store: Store) -> bytes | None:
+    """The certificate of a key store in DER form: the first of its chain. Raises StoreError."""
+    pem = _decoded(store).certificates if store.type == "PKCS12" else _pem_text(store)
+    begin, end = pem.find(_PEM_CERTIFICATE), pem.find(_PEM_CERTIFICATE_END)
+    if not 0 <= begin < end:
+        return None
+    return ssl.PEM_cert_to_DER_cert(pem[begin : end + len(_PEM_CERTIFICATE_END)])
 
 
 def load_truststore(context: ssl.SSLContext, store: Store) -> None:
     """Trusts the certificates of the store. Raises StoreError."""
     pem = _decoded(store).certificates if store.type == "PKCS12" else _pem_text(store)
     if _PEM_CERTIFICATE not in pem:
-        raise StoreError(f"the trust store {_name_of(store)} has no certificates")
+        raise StoreError(f"the trust store {name_of(store)} has no certificates")
     try:
         context.load_verify_locations(cadata=pem)
     except ssl.SSLError as error:
         raise StoreError(
-            f"the trust store {_name_of(store)} cannot be read: {error.reason}"
+            f"the trust store {name_of(store)} cannot be read: {error.reason}"
         ) from None
 
 
@@ -107,7 +117,7 @@ def _decoded(store: Store) -> _Decoded:
         from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
     except ImportError:
         raise StoreError(
-            f"{_name_of(store)} is a PKCS#12 store: install ottla[security], which reads it, or "
+            f"{name_of(store)} is a PKCS#12 store: install ottla[security], which reads it, or "
             "convert it to PEM"
         ) from None
     data, password = _read(store), _text(store.password)
@@ -140,5 +150,5 @@ def _text(password: Password | None) -> str | None:
     return None if password is None else password.value
 
 
-def _name_of(store: Store) -> str:
+def name_of(store: Store) -> str:
     return store.location or "in the settings"

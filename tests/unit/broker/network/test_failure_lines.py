@@ -76,7 +76,9 @@ def test_failed_tls_handshake_has_a_line(
     node = start_node()
     client = ClientStream(node)
     client.fail(TlsHandshakeError("the TLS handshake failed: http request"))
-    assert "closing the connection from 192.0.2.1:50000: the TLS handshake failed" in caplog.text
+    assert (
+        "192.0.2.1 did not authenticate on PLAINTEXT: the TLS handshake failed: http" in caplog.text
+    )
 
 
 def test_flood_of_failures_has_few_lines(start_node: StartNode) -> None:
