@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import trustme
 
-from ottla.cli.certs.authority import Validity, load_pair
-from ottla.cli.certs.revocation import make_revocation_list
 from ottla.configs.listener_security import ClientAuth, Store, TlsSettings
 
 ORGANIZATION = "Ottla tests"
@@ -34,15 +32,6 @@ class Authority:
     @property
     def pem(self) -> str:
         return self._authority.cert_pem.bytes().decode()
-
-    def revoke(self, *revoked: PemFiles) -> Path:
-        """The revocation list with these certificates, and none that earlier calls named."""
-        pair = load_pair(self.pem.encode(), self._authority.private_key_pem.bytes())
-        found = [each.keystore.read_bytes() for each in revoked]
-        now = datetime.now(UTC)  # noqa: TID251 - OpenSSL compares it with the clock
-        path = self._directory / "revoked.pem"
-        path.write_bytes(make_revocation_list(pair, found, Validity(now, 1)))
-        return path
 
     def issue(self, name: str, *, is_expired: bool = False) -> PemFiles:
         """A certificate with the common name, valid for localhost and its addresses."""

@@ -9,8 +9,7 @@ from ottla.configs.listener_security import TlsSettings
 if TYPE_CHECKING:
     from ottla.runtime.tls.endpoint import TlsEndpoint
 
-# For connections to other nodes.
-HANDSHAKE_SECONDS_MAX: Final = 10.0
+_HANDSHAKE_SECONDS_MAX: Final = 10.0
 
 
 def open_tls(
@@ -18,7 +17,7 @@ def open_tls(
     settings: TlsSettings,
     *,
     is_server: bool,
-    handshake_seconds_max: float = HANDSHAKE_SECONDS_MAX,
+    handshake_seconds_max: float = _HANDSHAKE_SECONDS_MAX,
 ) -> TlsEndpoint:
     """Raises StoreError, which names the listener."""
     from ottla.runtime.tls.endpoint import TlsEndpoint

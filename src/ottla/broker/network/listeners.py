@@ -56,7 +56,7 @@ class ListenerAccesses:
                 listener,
                 security.tls,
                 is_server=True,
-                handshake_seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
+                handshake_seconds_max=self._seconds_max,
             )
 
     def secure(
@@ -109,10 +109,15 @@ class ListenerAccesses:
                 self._rights_of,
                 self._on_authentication,
                 listener=listener,
-                seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
+                seconds_max=self._seconds_max,
             )
         except ValueError as error:
             raise InvalidConfigError(f"ssl.principal.mapping.rules: {error}") from None
+
+    @property
+    def _seconds_max(self) -> float:
+        """How long authentication may take, the handshake of TLS included."""
+        return self._cluster.config.pre_auth_timeout_ms / 1_000
 
     def _security_of(self, listener: str) -> ListenerSecurity:
         return self._cluster.config.listener_security.get(listener, PLAINTEXT_SECURITY)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from ottla.cli.arguments.input_file import unreadable
 from ottla.configs.java_properties import parse_properties
-from ottla.runtime.exposed_file import exposed_file_warning
+from ottla.runtime.exposed_files import warn_if_readable
 
 _BOOTSTRAP: Final = "bootstrap.servers"
 # The endings of the names of secrets.
 _SECRETS: Final = ("password", "secret", "jaas.config", "keystore.key", "key.pem")
-
-_log = logging.getLogger(__name__)
 
 
 class CommandConfig(NamedTuple):
@@ -31,8 +28,6 @@ def read_command_config(path: Path) -> CommandConfig:
     except OSError as error:
         remedy = "give --command-config the path of a file with client properties"
         raise unreadable(path, error, remedy=remedy) from None
-    if any(name.endswith(_SECRETS) for name in properties) and (
-        warning := exposed_file_warning(str(path), "the passwords in")
-    ):
-        _log.warning("%s", warning)
+    if any(name.endswith(_SECRETS) for name in properties):
+        warn_if_readable(str(path), what="secrets in")
     return CommandConfig(properties.pop(_BOOTSTRAP, "") or None, properties)

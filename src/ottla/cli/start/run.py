@@ -17,17 +17,20 @@ import typer
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
+from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
-from ottla.cli.start.properties_file import read_properties
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warnings
+from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
+from ottla.configs.synonyms import broker_definition
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.busy_poll import SystemBusyPoll
 from ottla.runtime.dice import SystemDice
+from ottla.runtime.exposed_files import warn_if_readable
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
 from ottla.runtime.system_background import SystemBackground
@@ -133,7 +136,7 @@ def _configure(
     config: Path | None,
     settings: list[str],
 ) -> NodeConfig:
-    properties = {} if config is None else read_properties(config)
+    properties = {} if config is None else _read_properties(config)
     given = _parse_settings(settings)
     properties |= given
     if listen is None and "listeners" not in properties:
@@ -152,6 +155,22 @@ def _configure(
         if name in given:
             raise ValueError(f"--set {name}: {unknown_config_text(name)}")
     return node_config
+
+
+def _read_properties(file: Path) -> dict[str, str]:
+    try:
+        properties = parse_properties(file.read_text("latin-1"))
+    except OSError as error:
+        remedy = "give --config the path of the node's server.properties"
+        raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
+    if any(_is_secret(name) for name in properties):
+        warn_if_readable(str(file), what="secrets in")
+    return properties
+
+
+def _is_secret(name: str) -> bool:
+    definition = broker_definition(name)
+    return definition is not None and definition.is_sensitive
 
 
 def _parse_settings(settings: list[str]) -> dict[str, str]:

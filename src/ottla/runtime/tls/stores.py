@@ -12,16 +12,17 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_IROTH, S_IWGRP, S_IWOTH
 from typing import Final
 
 from ottla.configs.listener_security import Store
 from ottla.configs.value import Password
-from ottla.runtime.exposed_file import exposed_file_warning
 
 _log = logging.getLogger(__name__)
 
 _PEM_CERTIFICATE: Final = "-----BEGIN CERTIFICATE-----"
 _PEM_CERTIFICATE_END: Final = "-----END CERTIFICATE-----"
+_EXPOSED: Final = S_IROTH | S_IWOTH | S_IWGRP
 
 
 class StoreError(OSError):
@@ -30,7 +31,7 @@ class StoreError(OSError):
 
 def load_keystore(context: ssl.SSLContext, store: Store) -> None:
     """Loads the private key and its certificate chain. Raises StoreError."""
-    _warn_if_exposed(store)
+    warn_if_exposed(store)
     if store.type == "PKCS12":
         password: str | None = None
         pem = _decoded(store).key_and_certificates
@@ -72,11 +73,20 @@ def load_truststore(context: ssl.SSLContext, store: Store) -> None:
         ) from None
 
 
-def _warn_if_exposed(store: Store) -> None:
-    if store.location is not None and (
-        text := exposed_file_warning(store.location, "the key store")
-    ):
-        _log.warning("%s", text)
+def warn_if_exposed(store: Store) -> None:
+    """Warns if others can read a private key, or replace it."""
+    if store.location is None:
+        return
+    try:
+        mode = os.stat(store.location).st_mode
+    except OSError:
+        return
+    if mode & _EXPOSED:
+        _log.warning(
+            "other users of this host can read or replace the key store %s; run: chmod 600 %s",
+            store.location,
+            store.location,
+        )
 
 
 def _pem_text(store: Store) -> str:

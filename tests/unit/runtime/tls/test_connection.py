@@ -255,33 +255,6 @@ def test_client_of_another_authority_is_refused_where_certificates_are_requested
     play(story, tls_settings(files, client_auth="requested"))
 
 
-def test_certificate_on_the_revocation_list_is_refused_once_the_list_is_read(
-    authority: Authority, files: PemFiles
-) -> None:
-    alice, bob = authority.issue("alice"), authority.issue("bob")
-    settings = tls_settings(
-        files, client_auth="required", crl_location=str(authority.revoke(alice))
-    )
-
-    async def received(pair: Pair, client: PemFiles) -> Recorder:
-        """What the server sees of a client that sends a byte."""
-        recorder = await pair.connect(tls_settings(client))
-        recorder.connection.write([b"?"])
-        await pair.accepted[-1].wait_received(1)
-        return pair.accepted[-1]
-
-    async def story(pair: Pair) -> None:
-        assert (await received(pair, bob)).received == b"?"
-        refused = await received(pair, alice)
-        assert "certificate revoked" in str(refused.error)
-        authority.revoke(alice, bob)
-        assert pair.endpoint.reload_if_changed()
-        refused = await received(pair, bob)
-        assert "certificate revoked" in str(refused.error)
-
-    play(story, settings)
-
-
 def test_server_of_an_unknown_authority_is_refused(files: PemFiles, tmp_path: Path) -> None:
     other = Authority(tmp_path, "other")
 
