@@ -30,10 +30,11 @@ _CONNECTION_COUNTS: Final = ("max.connections", "max.connection.creation.rate")
 
 def validate_broker_configs(
     configs: Mapping[str, str], *, node: NodeConfig, per_broker: bool
-) -> None:
-    """Raises KafkaError if these configs cannot replace the current dynamic configs of `node`.
+) -> NodeConfig:
+    """The config of `node` with these dynamic configs instead of its current ones.
 
     With `per_broker` they are this broker's own configs, otherwise those of all brokers.
+    Raises KafkaError if they cannot replace the current ones.
     """
     validate_dynamic_configs(configs, per_broker=per_broker)
     layers = node.layers
@@ -59,6 +60,7 @@ def validate_broker_configs(
         )
     for name, security in proposed.listener_security.items():
         _validate_listener_security(name, node.listener_security[name], security)
+    return proposed
 
 
 def validate_dynamic_configs(configs: Mapping[str, str], *, per_broker: bool) -> None:

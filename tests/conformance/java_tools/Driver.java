@@ -81,12 +81,21 @@ public class Driver {
         }
     }
 
+    /** What Kafka's classes read as system properties, and would be options of their own process. */
+    private static JsonNode set(JsonNode request) {
+        request.get("properties").properties().forEach(each -> System.setProperty(each.getKey(), each.getValue().asText()));
+        return JSON.nullNode();
+    }
+
     private static JsonNode answer(JsonNode request) throws Exception {
         String command = request.get("command").asText();
         switch (command) {
             case "run": return run(request);
+            case "set": return set(request);
             case "produce": return Clients.produce(request);
             case "consume": return Clients.consume(request);
+            case "consume-in-group": return Groups.consume(request);
+            case "outlive-sessions": return Sessions.outlive(request);
             case "offsets": return Clients.offsets(request);
             case "latencies": return Clients.latencies(request);
             case "begin-transaction": return Transactions.begin(request);

@@ -40,6 +40,7 @@ with catch_warnings():
 __all__ = [
     "AlterConfigOp",
     "ConfigResource",
+    "KafkaConsumer",
     "KafkaProducer",
     "KafkaPythonClient",
     "OffsetAndMetadata",

@@ -83,6 +83,9 @@ class ListenerAccesses:
         for listener, access in list(self._accesses.items()):
             security = self._security_of(listener)
             if security == access.security:
+                # As in Kafka, setting the path of a store again makes the node read the file again.
+                if listener in self._endpoints:
+                    self._endpoints[listener].reload_if_changed()
                 continue
             try:
                 changed = self._make(listener, security)

@@ -13,6 +13,7 @@ from typing import Final
 
 from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.configs.pem import with_line_breaks
 
 CA_LOCATION: Final = "ssl.ca.location"
 CA_PEM: Final = "ssl.ca.pem"
@@ -74,7 +75,7 @@ def store_properties(given: Mapping[str, str]) -> dict[str, str]:
 def _trusted(given: Mapping[str, str]) -> dict[str, str]:
     if _TRUSTED in given:
         _require_pem_type(given, _TRUSTSTORE, _TRUSTED)
-        return {CA_PEM: given[_TRUSTED]}
+        return {CA_PEM: with_line_breaks(given[_TRUSTED])}
     location = given.get("ssl.truststore.location")
     if location is None:
         return {}
@@ -91,9 +92,9 @@ def _own_certificate(given: Mapping[str, str]) -> dict[str, str]:
         _require_pem_type(given, _KEYSTORE, _CHAIN)
     inline = {}
     if _CHAIN in given:
-        inline[CERTIFICATE_PEM] = given[_CHAIN]
+        inline[CERTIFICATE_PEM] = with_line_breaks(given[_CHAIN])
     if _KEY in given:
-        inline[KEY_PEM] = given[_KEY]
+        inline[KEY_PEM] = with_line_breaks(given[_KEY])
     location = given.get(KEYSTORE_LOCATION)
     if location is None:
         return {**inline, **key_password}

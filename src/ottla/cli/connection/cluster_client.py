@@ -16,6 +16,7 @@ from confluent_kafka import (
     KafkaError,
     KafkaException,
     Producer,
+    TopicCollection,
     TopicPartition,
 )
 
@@ -41,6 +42,8 @@ from ottla.runtime.system_network import SystemNetwork
 
 FIRST_ANSWER_TIMEOUT_S: Final = 1.0
 ANSWER_TIMEOUT_S: Final = 9.0
+# The client requests its first OAUTHBEARER token so long after its creation.
+TOKEN_REQUEST_DELAY_S: Final = 1.0
 REQUEST_TIMEOUT_S: Final = 30.0
 # How long a record may wait for its acknowledgement, long enough for restarts of brokers.
 DELIVERY_TIMEOUT_MS: Final = 30_000
@@ -78,12 +81,24 @@ class ConnectedCluster:
         return not self._access.is_plaintext
 
     def topic(self, name: str) -> TopicMetadata:
+        """Raises CommandError for a topic that does not exist, or that the user may not see."""
         found = self.metadata.topics.get(name)
         if found is None:
-            raise cluster_errors.unknown_topic(
-                name, self.metadata.topics, may_be_hidden=self.is_secured
-            )
+            self._require_visible(name)
+            raise cluster_errors.unknown_topic(name, self.metadata.topics)
         return found
+
+    def _require_visible(self, topic: str) -> None:
+        """The metadata of all topics lacks those that the user may not describe."""
+        answers = self.admin.describe_topics(
+            TopicCollection([topic]), request_timeout=REQUEST_TIMEOUT_S
+        )
+        try:
+            answers[topic].result()
+        except KafkaException as error:
+            reason = error.args[0]
+            if reason.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                raise cluster_errors.refused(f"describe topic {topic}", reason) from None
 
     def partitions(self, topic: str, wanted: Iterable[int] = ()) -> list[int]:
         """The wanted partitions of a topic, or all, in order."""
@@ -219,7 +234,8 @@ def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
 def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
     """Connects with a short timeout first: without a response the port may not be a broker's."""
     reasons: list[str] = []
-    cluster = _try_connect(access, FIRST_ANSWER_TIMEOUT_S, reasons)
+    delay_s = 0.0 if access.security.bearer is None else TOKEN_REQUEST_DELAY_S
+    cluster = _try_connect(access, FIRST_ANSWER_TIMEOUT_S + delay_s, reasons)
     if cluster is not None:
         return cluster
     if not access.is_plaintext and reasons:

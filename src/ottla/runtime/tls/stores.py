@@ -16,6 +16,7 @@ from stat import S_IROTH, S_IWGRP, S_IWOTH
 from typing import Final
 
 from ottla.configs.listener_security import Store
+from ottla.configs.pem import with_line_breaks
 from ottla.configs.value import Password
 
 _log = logging.getLogger(__name__)
@@ -92,9 +93,9 @@ def warn_if_exposed(store: Store) -> None:
 def _pem_text(store: Store) -> str:
     if store.location is None:
         parts = [_text(store.key), _text(store.certificates)]
-        return "\n".join(part for part in parts if part)
+        return with_line_breaks("\n".join(part for part in parts if part))
     try:
-        return _read(store).decode()
+        return with_line_breaks(_read(store).decode())
     except UnicodeDecodeError:
         raise StoreError(
             f"{store.location} is not a PEM file; for PKCS#12, set the store's type to PKCS12"

@@ -1,10 +1,12 @@
 """Connecting to a cluster, and the many ways in which it fails."""
 
 from collections.abc import Iterable
+from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     BrokerMetadata,
     ClusterMetadata,
@@ -13,7 +15,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from ottla.cli.connection import cluster_client
-from ottla.cli.connection.cluster_client import ConnectedCluster, connect, producer_configs
+from ottla.cli.connection.cluster_client import (
+    FIRST_ANSWER_TIMEOUT_S,
+    TOKEN_REQUEST_DELAY_S,
+    ConnectedCluster,
+    connect,
+    producer_configs,
+)
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.runtime.network import Address
@@ -21,6 +29,8 @@ from tests.support.captured_terminal import captured_terminal, complained
 
 BOOTSTRAP = "localhost:9092"
 LOCAL = Address("localhost", 9092)
+UNKNOWN_TOPIC = KafkaError.UNKNOWN_TOPIC_OR_PART
+TOPIC_AUTHORIZATION_FAILED = KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 
 class FakeProbe:
@@ -43,6 +53,7 @@ class FakeAdmin:
     """Answers with what the test put here: metadata, or an error's code."""
 
     answer: ClusterMetadata | int
+    timeout_s: float
 
     def __init__(self, configs: dict[str, Any]) -> None:
         self.bootstrap = configs["bootstrap.servers"]
@@ -50,7 +61,20 @@ class FakeAdmin:
     def poll(self, timeout: float) -> int:
         return 0
 
+    def describe_topics(
+        self, topics: TopicCollection, request_timeout: float
+    ) -> dict[str, "Future[object]"]:
+        """Any topic that begins with "secret" may not be described; the others do not exist."""
+        answers = {}
+        for name in topics.topic_names:
+            is_secret = name.startswith("secret")
+            code = TOPIC_AUTHORIZATION_FAILED if is_secret else UNKNOWN_TOPIC
+            answers[name] = Future[object]()
+            answers[name].set_exception(KafkaException(KafkaError(code)))
+        return answers
+
     def list_topics(self, timeout: float) -> ClusterMetadata:
+        FakeAdmin.timeout_s = timeout
         if isinstance(self.answer, int):
             raise KafkaException(KafkaError(self.answer))
         return self.answer
@@ -149,6 +173,14 @@ def test_unknown_topics_have_near_names() -> None:
     assert "ottla topics list" in raised.value.hints[0]
 
 
+def test_topics_that_may_not_be_described_are_not_said_to_be_missing() -> None:
+    cluster, _ = connected(metadata(LOCAL, topics=["orders"]))
+    with pytest.raises(CommandError, match="TOPIC_AUTHORIZATION_FAILED") as raised:
+        cluster.topic("secret-orders")
+    assert raised.value.exit_code == ExitCode.REFUSED
+    assert raised.value.hints == ("Ask an administrator for this permission on the topic.",)
+
+
 def test_partitions_are_chosen_in_order_and_have_to_exist() -> None:
     cluster, _ = connected(metadata(LOCAL, topics=["orders"]))
     assert cluster.partitions("orders") == [0, 1, 2]
@@ -162,3 +194,22 @@ def test_producers_promise_no_duplicates_only_where_all_acknowledge() -> None:
     for acks, is_long in (("1", True), ("0", True), ("all", False)):
         configs = producer_configs(acks=acks, compression="none", is_long=is_long)
         assert "enable.idempotence" not in configs
+
+
+def test_first_answer_may_take_longer_with_tokens_which_the_client_requests_late(
+    tmp_path: Path,
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("a.b.c")
+    FakeAdmin.answer = metadata(LOCAL)
+    properties = (
+        "security.protocol=SASL_SSL",
+        "sasl.mechanism=OAUTHBEARER",
+        f"sasl.oauthbearer.token.endpoint.url={token.as_uri()}",
+    )
+    timeouts = []
+    for given in ((), properties):
+        options = ClusterOptions(BOOTSTRAP, properties=given)
+        connect(options, captured_terminal(), FakeProbe())  # type: ignore[arg-type]
+        timeouts.append(FakeAdmin.timeout_s)
+    assert timeouts == [FIRST_ANSWER_TIMEOUT_S, FIRST_ANSWER_TIMEOUT_S + TOKEN_REQUEST_DELAY_S]
