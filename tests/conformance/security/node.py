@@ -17,7 +17,8 @@ from ottla.configs.java_properties import format_properties
 from ottla.runtime.system_clock import SystemClock
 from tests.conformance.security.certificates import STORE_PASSWORD, Certificates
 from tests.conformance.security.logins import Endpoint, Protocol
-from tests.support.nodes.cluster_processes import HOST, free_ports
+from tests.support.nodes.cluster_processes import free_ports
+from tests.support.nodes.node_listeners import HOST
 from tests.support.nodes.nodes import OTTLA
 from tests.support.security.tokens import AUDIENCE, ISSUER, Provider
 

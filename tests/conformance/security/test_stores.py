@@ -25,7 +25,8 @@ from tests.conformance.security.confluent import ConfluentSecuredClient
 from tests.conformance.security.logins import Endpoint, Login
 from tests.conformance.security.node import PROPERTIES, started, write_properties
 from tests.support.kafka.stock_properties import STOCK
-from tests.support.nodes.cluster_processes import HOST, free_ports
+from tests.support.nodes.cluster_processes import free_ports
+from tests.support.nodes.node_listeners import HOST
 from tests.support.nodes.nodes import OTTLA
 
 PASSWORD: Final = "store-password"
