@@ -19,7 +19,12 @@ _MESSAGES_MAX: Final = 8
 
 
 class AuthenticationFailedError(ChannelError):
-    """The node refused the credentials or the mechanism, or did not prove that it knows them."""
+    """The node refused the credentials or the mechanism, or did not prove that it knows them. The
+    reason is the message without the node's address."""
+
+    def __init__(self, message: str, *, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
 
 
 class RequestSender(Protocol):
@@ -52,10 +57,7 @@ async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeo
     )
     assert isinstance(chosen, SaslHandshakeResponse)
     if chosen.error_code:
-        code = ErrorCode(chosen.error_code)
-        raise KafkaError(
-            code, f"{code.name}; the node supports {', '.join(chosen.mechanisms) or 'none'}"
-        )
+        raise AuthenticationFailedError(_refusal(chosen, mechanism))
     message: bytes | None = mechanism.first_message()
     lifetime_ms = 0
     for _ in range(_MESSAGES_MAX):
@@ -77,3 +79,11 @@ async def _exchange(channel: RequestSender, mechanism: ClientMechanism, *, timeo
             ErrorCode.SASL_AUTHENTICATION_FAILED, "the node ended the SASL exchange too early"
         )
     return lifetime_ms
+
+
+def _refusal(chosen: SaslHandshakeResponse, mechanism: ClientMechanism) -> str:
+    code = ErrorCode(chosen.error_code)
+    if code is ErrorCode.ILLEGAL_SASL_STATE:
+        return "the listener does not authenticate clients with SASL"
+    enabled = ", ".join(chosen.mechanisms) or "no mechanism"
+    return f"the listener enables {enabled}, not {mechanism.name} ({code.name})"

@@ -151,7 +151,14 @@ class Channel:
         if self._security.mechanism is None:
             return
         started = self._clock.monotonic()
-        lifetime_ms = await authenticate(self, self._security.mechanism(), timeout_ms=timeout_ms)
+        try:
+            lifetime_ms = await authenticate(
+                self, self._security.mechanism(), timeout_ms=timeout_ms
+            )
+        except AuthenticationFailedError as error:
+            raise AuthenticationFailedError(
+                f"cannot log in to {self.address}: {error}", reason=str(error)
+            ) from None
         self._authenticate_at = None
         if lifetime_ms > 0:
             self._authenticate_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
@@ -214,9 +221,9 @@ class Channel:
         for each in outstanding.values():
             each.timer.cancel()
             if not each.answer.done():
-                each.answer.set_exception(
-                    ChannelError(f"{each.name} was not answered: {explanation}")
-                )
+                failure = ChannelError(f"{each.name} was not answered: {explanation}")
+                failure.__cause__ = error
+                each.answer.set_exception(failure)
         self._maybe_answered_all()
         self._on_closed(self)
 

@@ -1,27 +1,48 @@
-"""Finds listeners that anyone who can reach the machine may use."""
+"""Finds what a node leaves open to everyone who can reach its machine."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from ottla.configs.listeners import ConfiguredListener
 from ottla.configs.node_config import NodeConfig
 
 
-def exposure_warning(node: NodeConfig) -> str | None:
-    """A warning that names the listeners without authentication that are not on loopback."""
+def exposure_warnings(node: NodeConfig) -> Iterator[str]:
+    """About listeners that are not on loopback: without authentication, without encryption, or
+    without rules about what their clients may do."""
     exposed = [
-        f"{listener.name} ({listener.host or 'every interface'})"
+        listener
         for listener in (*node.listeners.broker, *node.listeners.controller)
         if not _is_loopback(listener)
-        and not node.listener_security[listener.name].authenticates_clients
     ]
-    if not exposed:
-        return None
-    return (
-        "Clients are not authenticated on listeners that other machines may reach: "
-        f"{', '.join(exposed)}. Everyone who reaches them can read, change and delete all data. "
-        "Bind them to 127.0.0.1, or use the security protocol SASL_SSL, or SSL with "
-        "ssl.client.auth=required"
-    )
+    security = node.listener_security
+    unauthenticated = [each for each in exposed if not security[each.name].authenticates_clients]
+    if unauthenticated:
+        yield (
+            "Clients are not authenticated on listeners that other machines may reach: "
+            f"{_text(unauthenticated)}. Everyone who reaches them can read, change and delete all "
+            "data. Bind them to 127.0.0.1, or use the security protocol SASL_SSL, or SSL with "
+            "ssl.client.auth=required"
+        )
+    unencrypted = [each for each in exposed if security[each.name].protocol == "SASL_PLAINTEXT"]
+    if unencrypted:
+        yield (
+            "Connections are not encrypted on listeners that other machines may reach: "
+            f"{_text(unencrypted)}. Everyone on the network between can read and change what is "
+            "sent, and with PLAIN and OAUTHBEARER the passwords and tokens. Use the security "
+            "protocol SASL_SSL"
+        )
+    if exposed and not unauthenticated and not node.authorizer_class_name:
+        yield (
+            "Every client that authenticates can read, change and delete all data, because "
+            "authorizer.class.name is not set. Set it to "
+            "org.apache.kafka.metadata.authorizer.StandardAuthorizer, and super.users"
+        )
+
+
+def _text(listeners: list[ConfiguredListener]) -> str:
+    return ", ".join(f"{each.name} ({each.host or 'every interface'})" for each in listeners)
 
 
 def _is_loopback(listener: ConfiguredListener) -> bool:

@@ -123,8 +123,8 @@ class NodeListeners(NamedTuple):
             if listener.host in _EVERY_INTERFACE:
                 raise InvalidConfigError(
                     f"{listener.name} would advertise {listener.host}, which no client can connect "
-                    "to: set advertised.listeners to an address that clients can reach, such as "
-                    f"{listener.name}://localhost:{listener.port}"
+                    "to: set advertised.listeners (or --advertise) to an address that clients can "
+                    f"reach, such as {listener.name}://localhost:{listener.port}"
                 )
 
 

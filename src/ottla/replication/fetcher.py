@@ -47,6 +47,10 @@ _THROTTLED_MS: Final = 100
 _UNREACHED_SECONDS: Final = 0.02
 # After an unexpected exception, which may repeat.
 _BEWILDERED_SECONDS: Final = 1.0
+_AUTHORIZATION_ERRORS: Final = (
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+)
 
 
 class Fetcher:
@@ -228,7 +232,15 @@ class Fetcher:
             # The leader has newer metadata. When it arrives here, the partition is added again.
             self._drop(fetched.key)
         else:
-            _log.debug("%s: the leader responded with error %d", fetched.partition.name, error)
+            if error in _AUTHORIZATION_ERRORS:
+                _log.warning(
+                    "%s: the leader refuses this node's fetches (%s): add the principal with which "
+                    "this node connects to brokers to super.users on all nodes",
+                    fetched.partition.name,
+                    ErrorCode(error).name,
+                )
+            else:
+                _log.debug("%s: the leader responded with error %d", fetched.partition.name, error)
             self._rest_after_error(fetched)
 
     async def _sync(self) -> None:

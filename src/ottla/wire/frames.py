@@ -35,6 +35,8 @@ _ROOM_BYTES_MIN = 512
 
 _size_prefix = struct.Struct(">i")
 _PREFIX_BYTES = _size_prefix.size
+# A TLS handshake begins with these two bytes, and would announce hundreds of megabytes.
+_TLS_HANDSHAKE = 0x1603
 _NO_CHUNK = memoryview(bytearray())
 
 
@@ -107,10 +109,7 @@ class FrameReader:
             return None
         (size,) = _size_prefix.unpack_from(self._chunk, start)
         if not 0 <= size <= self.frame_bytes_max:
-            raise ProtocolError(
-                f"the peer announces a frame of {size} bytes where at most {self.frame_bytes_max} "
-                f"are allowed; either it does not speak Kafka's protocol or the limit is too low"
-            )
+            raise ProtocolError(self._size_text(size))
         frame_bytes = size + _PREFIX_BYTES
         if received < frame_bytes:
             self._frame_bytes = frame_bytes
@@ -134,6 +133,14 @@ class FrameReader:
         """
         self._chunk, self._kept = _NO_CHUNK, bytearray()
         self._start = self._end = self._frame_bytes = 0
+
+    def _size_text(self, size: int) -> str:
+        if size >> 16 == _TLS_HANDSHAKE:
+            return "the peer uses TLS, and this listener does not"
+        return (
+            f"the peer announces a frame of {size} bytes where at most {self.frame_bytes_max} "
+            "are allowed; either it does not speak Kafka's protocol or the limit is too low"
+        )
 
     def _replace_chunk(self) -> None:
         """Continues in a new chunk, with the start of the frame that does not fit the old one."""

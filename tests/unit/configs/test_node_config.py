@@ -87,7 +87,9 @@ def test_refusals_name_the_property() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]"])
 def test_an_address_that_means_every_interface_is_not_advertised(host: str) -> None:
-    with pytest.raises(InvalidConfigError, match=r"set advertised\.listeners to an address"):
+    with pytest.raises(
+        InvalidConfigError, match=r"set advertised\.listeners \(or --advertise\) to an"
+    ):
         NodeConfig.of({}, listen=f"{host}:9092")
     node = NodeConfig.of({"advertised.listeners": "PLAINTEXT://me:9092"}, listen=f"{host}:9092")
     assert node.listeners.advertised[0].host == "me"

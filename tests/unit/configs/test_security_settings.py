@@ -7,7 +7,7 @@ from ottla.configs.definitions.oauth import OAUTH_CONFIGS
 from ottla.configs.definitions.sasl import SASL_CONFIGS
 from ottla.configs.definitions.security import SECURITY_CONFIGS
 from ottla.configs.definitions.tls import TLS_CONFIGS
-from ottla.configs.exposure import exposure_warning
+from ottla.configs.exposure import exposure_warnings
 from ottla.configs.status import Status
 from ottla.configs.support import refusal_of
 from tests.support.kafka.stock_properties import STOCK
@@ -143,50 +143,54 @@ def test_an_address_on_the_command_line_replaces_no_secured_listener(listeners: 
         NodeConfig.of(PEM | {"listeners": listeners}, listen="127.0.0.1:9092")
 
 
+MUTUAL = (
+    SSL
+    | PEM
+    | {
+        "listeners": "SSL://:9092",
+        "ssl.client.auth": "required",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": "/a",
+    }
+)
+SASL = {
+    "listeners": "SASL_PLAINTEXT://:9092",
+    "security.inter.broker.protocol": "SASL_PLAINTEXT",
+    "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+}
+ACLS = {"authorizer.class.name": AUTHORIZER}
+EVERYONE = "Clients are not authenticated on listeners that other machines may reach: "
+IN_CLEAR = "Connections are not encrypted on listeners that other machines may reach: "
+ALL_RIGHTS = "Every client that authenticates can read, change and delete all data"
+
+
 @pytest.mark.parametrize(
-    ("properties", "exposed"),
+    ("properties", "expected"),
     [
-        ({"listeners": "PLAINTEXT://127.0.0.1:0"}, None),
-        ({"listeners": "PLAINTEXT://LOCALHOST:0"}, None),
-        ({"listeners": "PLAINTEXT://[::1]:0"}, None),
-        ({"listeners": "PLAINTEXT://:0"}, "PLAINTEXT (every interface)"),
-        ({"listeners": "PLAINTEXT://10.0.0.1:0"}, "PLAINTEXT (10.0.0.1)"),
+        ({"listeners": "PLAINTEXT://127.0.0.1:0"}, []),
+        ({"listeners": "PLAINTEXT://LOCALHOST:0"}, []),
+        ({"listeners": "PLAINTEXT://[::1]:0"}, []),
+        ({"listeners": "PLAINTEXT://:0"}, [f"{EVERYONE}PLAINTEXT (every interface). "]),
+        ({"listeners": "PLAINTEXT://10.0.0.1:0"}, [f"{EVERYONE}PLAINTEXT (10.0.0.1). "]),
         (
             {"listeners": "PLAINTEXT://127.0.0.1:0,CONTROLLER://:9093"},
-            "CONTROLLER (every interface)",
+            [f"{EVERYONE}CONTROLLER (every interface). "],
         ),
-        (SSL | PEM | {"listeners": "SSL://:9092"}, "SSL (every interface)"),
-        (
-            SSL
-            | PEM
-            | {
-                "listeners": "SSL://:9092",
-                "ssl.client.auth": "required",
-                "ssl.truststore.type": "PEM",
-                "ssl.truststore.location": "/a",
-            },
-            None,
-        ),
-        (
-            {
-                "listeners": "SASL_PLAINTEXT://:9092",
-                "security.inter.broker.protocol": "SASL_PLAINTEXT",
-                "sasl.enabled.mechanisms": "SCRAM-SHA-512",
-            },
-            None,
-        ),
+        (SSL | PEM | {"listeners": "SSL://:9092"}, [f"{EVERYONE}SSL (every interface). "]),
+        (MUTUAL, [ALL_RIGHTS]),
+        (MUTUAL | ACLS, []),
+        (SASL, [f"{IN_CLEAR}SASL_PLAINTEXT (every interface). ", ALL_RIGHTS]),
+        (SASL | ACLS, [f"{IN_CLEAR}SASL_PLAINTEXT (every interface). "]),
+        (SASL | {"listeners": "SASL_PLAINTEXT://127.0.0.1:9092"}, []),
     ],
 )
-def test_listeners_that_everyone_can_use_are_named(
-    properties: dict[str, str], exposed: str | None
+def test_listeners_that_others_can_use_or_read_are_named(
+    properties: dict[str, str], expected: list[str]
 ) -> None:
-    warning = exposure_warning(NodeConfig.of(properties))
-    if exposed is None:
-        assert warning is None
-    else:
-        assert warning is not None
-        assert f"may reach: {exposed}. " in warning
-        assert "Bind them to 127.0.0.1" in warning
+    warnings = list(exposure_warnings(NodeConfig.of(properties)))
+    assert len(warnings) == len(expected)
+    for warning, text in zip(warnings, expected, strict=True):
+        assert warning.startswith(text)
 
 
 def test_a_listener_can_have_a_limit_of_its_own() -> None:

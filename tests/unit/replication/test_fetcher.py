@@ -136,6 +136,19 @@ def test_an_error_rests_the_partition_and_no_other() -> None:
     run_follower(scenario)
 
 
+def test_leader_that_refuses_this_node_is_logged_with_what_to_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario(here: Follower) -> None:
+        here.follow(0)
+        await here.settle()
+        here.leaders[1].answer(data(0, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+        await here.settle()
+
+    run_follower(scenario)
+    assert "super.users" in caplog.text
+
+
 def test_errors_that_go_on_are_met_less_and_less_often() -> None:
     async def scenario(here: Follower) -> None:
         here.follow(0)

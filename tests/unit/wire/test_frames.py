@@ -209,6 +209,15 @@ def test_size_out_of_bounds_is_refused(size: int) -> None:
         reader.next_frame()
 
 
+def test_peer_that_begins_with_a_tls_handshake_is_recognized() -> None:
+    frames = FrameReader(frame_bytes_max=LIMIT)
+    hello = bytes.fromhex("1603010200")
+    frames.get_buffer()[: len(hello)] = hello
+    frames.buffer_filled(len(hello))
+    with pytest.raises(ProtocolError, match="the peer uses TLS, and this listener does not"):
+        frames.next_frame()
+
+
 def test_frames_before_a_bad_size_are_still_handed_out() -> None:
     reader = FrameReader(frame_bytes_max=LIMIT)
     stream = framed(b"one", b"two") + struct.pack(">i", -5)

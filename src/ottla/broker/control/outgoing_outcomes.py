@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Final, NamedTuple
 
+from ottla.client.authentication import AuthenticationFailedError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address
 from ottla.runtime.tls.errors import TlsHandshakeError
@@ -55,9 +56,10 @@ class OutgoingOutcomes:
         if isinstance(error, TlsHandshakeError):
             return _tls_text(address, error, login.listener)
         who = "" if login.user is None else f" as {login.user}"
+        reason = error.reason if isinstance(error, AuthenticationFailedError) else error
         return (
             f"{address}, listener {login.listener}, refused this node's {login.mechanism} "
-            f"credentials{who}: {error}. {_remedy(login)}"
+            f"credentials{who}: {reason}. {_remedy(login)}"
         )
 
 

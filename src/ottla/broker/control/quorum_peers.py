@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from ottla.client import ChannelError, ChannelSecurity, Peer, versions
 from ottla.client.peer import ReconnectBackoff
+from ottla.model import ErrorCode
 from ottla.raft import Destination
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -33,6 +34,16 @@ _VERSIONS: Final = {
 class _Line(NamedTuple):
     destination: Destination
     is_for_fetches: bool
+
+
+def _refusal(error_code: int) -> str:
+    """What the response as a whole says; empty without an error."""
+    if error_code == ErrorCode.NONE:
+        return ""
+    name = ErrorCode(error_code).name
+    if error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        return f"refuses this node ({name}): add this node's principal to super.users on all nodes"
+    return f"answers with {name}"
 
 
 class QuorumPeers:
@@ -77,7 +88,7 @@ class QuorumPeers:
         except ChannelError as error:
             self.outcomes[address] = str(error)
             raise
-        self.outcomes[address] = ""
+        self.outcomes[address] = _refusal(getattr(response, "error_code", ErrorCode.NONE))
         return response
 
     def close(self) -> None:

@@ -88,4 +88,6 @@ class QuorumWatch:
         outcome = self._outcomes.get(address)
         if outcome is None:
             return f"{where}: not tried yet"
-        return f"{where}: {outcome.removeprefix(f'cannot connect to {where}: ') or 'answers'}"
+        for doing in ("connect", "log in"):
+            outcome = outcome.removeprefix(f"cannot {doing} to {where}: ")
+        return f"{where}: {outcome or 'answers'}"

@@ -31,5 +31,5 @@ def unauthorized_topic(name: str) -> KafkaError:
     """Whether the topic exists is not revealed."""
     return KafkaError(
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-        f"not authorized for topic {name}; an administrator can add an ACL that allows it",
+        f"not authorized for topic {name}: no ACL allows it, or one denies it",
     )

@@ -127,6 +127,34 @@ def client(
 
 
 @app.command()
+def revoke(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE...]", show_default=False)
+    ] = None,
+    directory: Directory = DEFAULT_DIRECTORY,
+    days: Annotated[
+        int,
+        typer.Option(
+            "--days",
+            min=1,
+            metavar="N",
+            help="How long the list is valid. After that, listeners that use it refuse everyone.",
+        ),
+    ] = CERTIFICATE_DAYS,
+) -> None:
+    """Add certificates to the authority's revocation list, ca.crl.pem.
+
+    Listeners with ottla.ssl.crl.location refuse them. Without a FILE, make a list or renew it.
+
+    [bold]Example[/]  ottla certs revoke ./certs/billing.pem --out ./certs
+    """
+    with client_command() as terminal:
+        from ottla.cli.certs.run import revoke
+
+        revoke(terminal, files or (), directory=directory, days=days)
+
+
+@app.command()
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
     rules: Annotated[

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _PUBLIC: Final = 0o644
 AUTHORITY: Final = "ca"
+REVOCATION_LIST: Final = "ca.crl.pem"
 
 
 class CertificateFiles(NamedTuple):
@@ -57,6 +58,32 @@ def write_pair(
             f"Cannot write {error.filename}: {error.strerror}.", exit_code=ExitCode.USAGE
         ) from None
     return [path for path, _, _ in files]
+
+
+def read_revocation_list(directory: Path) -> bytes | None:
+    """None if the authority has none yet. Raises CommandError."""
+    path = directory / REVOCATION_LIST
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        remedy = "give --out the directory of an authority"
+        raise unreadable(str(path), error, remedy=remedy) from None
+
+
+def replace_revocation_list(directory: Path, content: bytes) -> Path:
+    """At once, because nodes may be reading it. Raises CommandError."""
+    path = directory / REVOCATION_LIST
+    partial = path.with_suffix(".partial")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        raise CommandError(
+            f"Cannot write {path}: {error.strerror}.", exit_code=ExitCode.USAGE
+        ) from None
+    return path
 
 
 def require_absent(paths: Sequence[Path]) -> None:

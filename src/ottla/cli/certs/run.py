@@ -9,10 +9,13 @@ from math import ceil
 from pathlib import Path
 from typing import Final
 
+from ottla.cli.arguments.input_file import unreadable
 from ottla.cli.certs.files import (
     AUTHORITY,
     CertificateFiles,
     read_authority,
+    read_revocation_list,
+    replace_revocation_list,
     require_absent,
     write_pair,
 )
@@ -71,6 +74,30 @@ def make_signed(terminal: Terminal, new: NewCertificate, hosts: Sequence[str] | 
     except ValueError as error:
         raise _impossible(error) from None
     _report(terminal, write_pair(new.directory, name, pair, pkcs12_password=password))
+
+
+def revoke(terminal: Terminal, files: Sequence[Path], *, directory: Path, days: int) -> None:
+    """Adds certificates to the revocation list of the authority in the directory."""
+    require_package()
+    from ottla.cli.certs.authority import Validity
+    from ottla.cli.certs.revocation import make_revocation_list
+
+    authority = read_authority(directory)
+    remedy = "give the file of a certificate"
+    try:
+        certificates = [file.read_bytes() for file in files]
+    except OSError as error:
+        raise unreadable(error.filename, error, remedy=remedy) from None
+    try:
+        content = make_revocation_list(
+            authority,
+            certificates,
+            Validity(now(), days),
+            previous=read_revocation_list(directory),
+        )
+    except ValueError as error:
+        raise _usage(f"Cannot revoke: {error}.") from None
+    _report(terminal, [replace_revocation_list(directory, content)])
 
 
 def show_certificates(

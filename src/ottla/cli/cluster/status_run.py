@@ -23,7 +23,7 @@ from ottla.cli.cluster.status import ClusterStatus, fetch_status
 from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_admin import ClusterAdmin
+from ottla.cli.connection.cluster_admin import ClusterAdmin, require_kafka
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import read_profiles
 from ottla.cli.display.terminal import Terminal
@@ -63,6 +63,8 @@ def show_status(
                 f"`ottla cluster up --data-dir {directory}` starts it.",
                 exit_code=ExitCode.UNREACHABLE,
             ) from None
+        if error.exit_code is ExitCode.UNREACHABLE and security.tls is None:
+            require_kafka(addresses)
         raise error
     if as_json:
         terminal.print_json(status_json(status, processes))
@@ -118,7 +120,9 @@ def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | N
     """The cluster in the directory, or None to use the cluster of the options. An explicit
     directory overrides the environment; a cluster in the default directory overrides the current
     profile."""
-    is_own = options.has_own_bootstrap or options.has_own_profile
+    is_own = (
+        options.has_own_bootstrap or options.has_own_profile or options.command_config is not None
+    )
     if options.names_cluster and (is_own or directory == DEFAULT_DIR):
         return None
     if directory == DEFAULT_DIR and not has_cluster(directory) and read_profiles().current:

@@ -12,9 +12,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_errors import cannot_connect, insecure, speaks_otherwise
+from ottla.cli.connection.cluster_errors import (
+    LOGIN_HINT,
+    cannot_connect,
+    insecure,
+    speaks_otherwise,
+)
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import PortProbe, reason_text
+from ottla.cli.connection.rights_hints import rights_hint
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client import ChannelError, NodeLink, UnknownRequestError
 from ottla.client.authentication import AuthenticationFailedError
@@ -64,9 +70,12 @@ class ClusterAdmin:
                 "Check that it is a broker's listener and that the broker is new enough.",
             ) from None
         except ChannelError as error:
+            if isinstance(error.__cause__, TlsHandshakeError):
+                raise insecure([self._home.address], str(error.__cause__)) from None
             raise CommandError(
                 f"The node did not answer: {error}.",
                 "`ottla cluster status` shows the state of the nodes; try again when they are up.",
+                *([] if self._security.mechanism else [LOGIN_HINT]),
                 exit_code=ExitCode.UNREACHABLE,
             ) from None
 
@@ -127,7 +136,7 @@ class ClusterAdmin:
         try:
             link = await self._link(address)
         except AuthenticationFailedError as error:
-            refusals[address] = str(error)
+            refusals[address] = error.reason
             answers.put_nowait(None)
         except ChannelError as error:
             cause = error.__cause__
@@ -157,12 +166,12 @@ def with_admin(options: ClusterOptions, operation: Callable[[ClusterAdmin], Awai
     try:
         return asyncio.run(run())
     except CommandError as error:
-        if error.exit_code is ExitCode.UNREACHABLE and access.is_plaintext:
-            _require_kafka(access.addresses)
+        if error.exit_code is ExitCode.UNREACHABLE and not access.security.has_tls:
+            require_kafka(access.addresses)
         raise
 
 
-def _require_kafka(addresses: Sequence[Address]) -> None:
+def require_kafka(addresses: Sequence[Address]) -> None:
     """Raises CommandError if a port has another protocol, such as TLS."""
     probe = PortProbe(SystemNetwork())
     for address in addresses:
@@ -174,19 +183,14 @@ def refusal(doing: str, error_code: int, message: str | None) -> CommandError:
     """The error for a response with an error code. `doing` names the action."""
     name = ErrorCode(error_code).name
     reason = (message or name.replace("_", " ").lower()).rstrip(".")
-    return CommandError(f"Cannot {doing}: {reason} ({name}).", *_hints(name))
-
-
-def _hints(name: str) -> tuple[str, ...]:
-    found = _HINTS.get(name)
-    return () if found is None else (found,)
+    hint = rights_hint(name, reason) or _HINTS.get(name)
+    return CommandError(f"Cannot {doing}: {reason} ({name}).", *([] if hint is None else [hint]))
 
 
 _HINTS: Final = {
     "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
     "REQUEST_TIMED_OUT": "Check that the nodes that this needs are running: "
     "`ottla quorum status` shows them.",
-    "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
     "SECURITY_DISABLED": "The cluster has no authorizer: set authorizer.class.name="
     "org.apache.kafka.metadata.authorizer.StandardAuthorizer on every node, and super.users.",
     "DELEGATION_TOKEN_AUTH_DISABLED": "Set delegation.token.secret.key, the same on every node.",

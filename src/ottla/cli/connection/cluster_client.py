@@ -75,6 +75,11 @@ class ConnectedCluster:
         self.admin = admin
         self.metadata = metadata
 
+    @property
+    def is_secured(self) -> bool:
+        """Whether the user may have no rights on some of what there is."""
+        return not self._access.is_plaintext
+
     def topic(self, name: str) -> TopicMetadata:
         """Raises CommandError for a topic that does not exist, or that the user may not see."""
         found = self.metadata.topics.get(name)
@@ -235,14 +240,18 @@ def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
         return cluster
     if not access.is_plaintext and reasons:
         raise cluster_errors.insecure(access.addresses, reasons[-1])
-    if access.is_plaintext:
+    if not access.security.has_tls:
         for address in access.addresses:
             if protocol := probe.other_protocol(address):
                 raise cluster_errors.speaks_otherwise(address, protocol)
     cluster = _try_connect(access, ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
         return cluster
-    raise cluster_errors.no_answer(access.addresses, FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S)
+    raise cluster_errors.no_answer(
+        access.addresses,
+        FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S,
+        has_sasl=access.security.has_sasl,
+    )
 
 
 def _try_connect(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.port_probe import unreachable_text
+from ottla.cli.connection.rights_hints import rights_hint
+from ottla.cli.connection.security_hints import security_hint
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.runtime.network import Address
 
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError
 
 NAMES_SUGGESTED_MAX: Final = 3
+
+LOGIN_HINT: Final = (
+    "If its clients authenticate with SASL, write security.protocol=SASL_SSL (or SASL_PLAINTEXT) "
+    "and the user into a file, and name it with --command-config FILE."
+)
 
 # The client's error names for a missing response.
 _SILENCE: Final = frozenset(
@@ -40,8 +47,6 @@ _HINTS: Final = {
     "NOT_ENOUGH_REPLICAS": "Too few replicas are in sync: `ottla topics describe` shows which; or "
     "lower min.insync.replicas of the topic.",
     "TOPIC_ALREADY_EXISTS": "Add --if-not-exists to accept a topic that exists.",
-    "TOPIC_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the topic.",
-    "CLUSTER_AUTHORIZATION_FAILED": "Ask an administrator for this permission on the cluster.",
     "THROTTLING_QUOTA_EXCEEDED": "The cluster limits the rate of these requests: try again later.",
     "_AUTHENTICATION": "Give the credentials in a file (--command-config FILE) or a profile.",
 }
@@ -65,6 +70,8 @@ def refused(doing: str, error: KafkaError) -> CommandError:
             "overloaded and has free disk space; see its log."
         )
     reason = error.str().removeprefix("Broker: ").removeprefix("Local: ").rstrip(".")
+    if hint := rights_hint(name, reason):
+        hints.append(hint)
     return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
 
 
@@ -95,8 +102,7 @@ def speaks_otherwise(address: Address, protocol: str) -> CommandError:
 def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
     return CommandError(
         f"No secure connection to {', '.join(map(address_text, addresses))}: {reason.rstrip('.')}.",
-        "Check security.protocol and the other security properties, of --command-config, the "
-        "profile and -X.",
+        security_hint(reason),
         exit_code=ExitCode.UNREACHABLE,
     )
 
@@ -110,12 +116,14 @@ def refused_property(error: KafkaError) -> CommandError:
     )
 
 
-def no_answer(addresses: Iterable[Address], timeout_s: float) -> CommandError:
+def no_answer(
+    addresses: Iterable[Address], timeout_s: float, *, has_sasl: bool = False
+) -> CommandError:
     return CommandError(
         f"{', '.join(map(address_text, addresses))} accepts connections, but sent no valid Kafka "
         f"response within {timeout_s:.0f} s.",
-        "Is it the port of a broker's listener, without TLS? Is the broker still starting, or "
-        "overloaded?",
+        "Is it the port of a broker's listener? Is the broker still starting, or overloaded?",
+        *([] if has_sasl else [LOGIN_HINT]),
         exit_code=ExitCode.UNREACHABLE,
     )
 
@@ -148,9 +156,11 @@ def advertised_wrongly(
     )
 
 
-def unknown_topic(topic: str, known: Iterable[str]) -> CommandError:
+def unknown_topic(topic: str, known: Iterable[str], *, may_be_hidden: bool = False) -> CommandError:
+    """A broker answers in the same way for a topic that the user may not describe."""
     hint = f"`ottla topics list` shows those that exist; `ottla topics create {topic}` creates it."
-    return CommandError(f"There is no topic {topic}.", *_suggestions(topic, known), hint)
+    otherwise = ", or this user may not describe it" if may_be_hidden else ""
+    return CommandError(f"There is no topic {topic}{otherwise}.", *_suggestions(topic, known), hint)
 
 
 def unknown_config(resource: str, name: str, known: Iterable[str]) -> CommandError:

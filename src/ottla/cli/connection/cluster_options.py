@@ -34,7 +34,7 @@ class ClusterOptions:
 
     @property
     def names_cluster(self) -> bool:
-        return self.bootstrap is not None or self.profile is not None
+        return not (self.bootstrap is None and self.profile is None and self.command_config is None)
 
 
 def profile_names(incomplete: str) -> list[str]:

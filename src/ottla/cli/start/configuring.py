@@ -9,6 +9,7 @@ from ottla.cli.arguments.input_file import unreadable_text
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
+from ottla.configs.synonyms import broker_definition
 
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
 # What `configure_node` raises.
@@ -46,6 +47,11 @@ def configure_node(
 
 def configuration_error_text(error: Exception) -> str:
     return error.message if isinstance(error, InvalidConfigError) else str(error)
+
+
+def has_secrets(config: NodeConfig) -> bool:
+    definitions = (broker_definition(name) for name in config.layers.static)
+    return any(each is not None and each.is_sensitive for each in definitions)
 
 
 def _read_properties(file: Path) -> dict[str, str]:

@@ -22,10 +22,11 @@ from ottla.cli.start.configuring import (
     CONFIGURATION_ERRORS,
     configuration_error_text,
     configure_node,
+    has_secrets,
 )
 from ottla.cli.start.log_lines import log_to_stderr
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.configs.exposure import exposure_warning
+from ottla.configs.exposure import exposure_warnings
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
@@ -33,6 +34,7 @@ from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.busy_poll import SystemBusyPoll
 from ottla.runtime.dice import SystemDice
+from ottla.runtime.exposed_files import warn_if_readable
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
 from ottla.runtime.system_background import SystemBackground
@@ -81,11 +83,13 @@ def run_node(
         _say_in_red("Wrong configuration:", configuration_error_text(error))
         return _WRONG_USAGE
     log_to_stderr(log_limit, node_config, verbose=verbose)
+    if config is not None and has_secrets(node_config):
+        warn_if_readable(str(config), what="secrets in")
     for name in node_config.unknown:
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():
         _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
-    if warning := exposure_warning(node_config):
+    for warning in exposure_warnings(node_config):
         _log.warning("%s", warning)
     keep_freed_memory()
     deadline = _Deadline()

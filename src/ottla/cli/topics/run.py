@@ -145,6 +145,8 @@ def list_topics(
             terminal.print_json(listing_json(topic))
     elif topics:
         terminal.stdout.print(listing_table(topics))
+    elif cluster.is_secured:
+        terminal.notice("There are no topics yet, or none that this user may describe.")
     else:
         terminal.notice("There are no topics yet. Create one with: ottla topics create NAME")
 

@@ -34,8 +34,9 @@ SECURITY_TEXTS: Final[Mapping[str, str]] = {
         "it, delegation tokens are disabled."
     ),
     "ottla.audit.log": (
-        "File to which the node appends a line of JSON for each authorization decision: who, "
-        "what, from where, allowed or denied. Empty turns the audit log off."
+        "File to which the node appends a line of JSON for each authentication and each "
+        "authorization decision: who, what, from where, allowed or denied. Empty turns the audit "
+        "log off."
     ),
     "ottla.audit.log.bytes.max": (
         "Size at which the node starts a new file of the audit log, in bytes."

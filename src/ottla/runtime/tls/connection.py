@@ -29,6 +29,7 @@ from ottla.model.buffers import Buffer
 from ottla.runtime.disk import File
 from ottla.runtime.network import Address, Connection, ConnectionHandler
 from ottla.runtime.tls.errors import TlsHandshakeError
+from ottla.runtime.tls.failure_text import failure_text
 from ottla.runtime.tls.outgoing import OutgoingBuffers, OutgoingFile
 from ottla.runtime.tls.session import TlsSession
 
@@ -259,14 +260,7 @@ class TlsConnection:
 
 
 def _handshake_error(cause: Exception | None) -> TlsHandshakeError:
-    """Names the kind of failure only."""
     is_untrusted = isinstance(cause, ssl.SSLCertVerificationError)
-    if cause is None:
-        reason = "the peer closed it"
-    elif isinstance(cause, ssl.SSLCertVerificationError):
-        reason = f"certificate verify failed: {cause.verify_message}"
-    elif isinstance(cause, ssl.SSLError) and cause.reason:
-        reason = cause.reason.replace("_", " ").lower()
-    else:
-        reason = str(cause)
-    return TlsHandshakeError(f"the TLS handshake failed: {reason}", is_untrusted=is_untrusted)
+    return TlsHandshakeError(
+        f"the TLS handshake failed: {failure_text(cause)}", is_untrusted=is_untrusted
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class TlsHandshakeError(OSError):
-    """The handshake failed: untrusted certificate, wrong host name, no common version, ...
+    """The handshake failed: untrusted certificate, wrong host name, no common version, ... With TLS
+    1.3, a client learns that the server refuses its certificate only after its own handshake.
 
     `is_untrusted` says that this side refused the certificate of the peer."""
 

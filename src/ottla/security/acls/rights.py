@@ -128,7 +128,7 @@ class Rights:
             raise KafkaError(
                 AUTHORIZATION_ERRORS[resource_type],
                 f"{self.principal} at {self.host} may not {operation.name} {resource_type.name} "
-                f"{name}; an administrator can add an ACL that allows it",
+                f"{name}: no ACL allows it, or one denies it",
             )
 
     def allowed(

@@ -8,6 +8,7 @@ import pytest
 
 from ottla.broker.control.quorum_peers import QuorumPeers
 from ottla.client import PLAINTEXT, ChannelError
+from ottla.model import ErrorCode
 from ottla.raft import Destination
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks
@@ -102,5 +103,22 @@ def test_node_at_another_address_is_another_connection() -> None:
         await here.close()
         old.stop()
         new.stop()
+
+    asyncio.run(asyncio.wait_for(play(), 20))
+
+
+def test_controller_that_refuses_this_node_is_no_controller_that_answers() -> None:
+    def refusing(_request: Message) -> Message:
+        return VoteResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+
+    async def play() -> None:
+        node, here = ScriptedNode(refusing), Peers()
+        there = Destination(2, *await node.listen())
+        await here.peers.send(there, VoteRequest())
+        (outcome,) = here.peers.outcomes.values()
+        assert "CLUSTER_AUTHORIZATION_FAILED" in outcome
+        assert "super.users" in outcome
+        await here.close()
+        node.stop()
 
     asyncio.run(asyncio.wait_for(play(), 20))

@@ -142,3 +142,39 @@ def test_nothing_is_overwritten_or_guessed(arguments: tuple[str, ...], complaint
 def test_without_the_package_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
     assert "pip install 'ottla[security]'" in certs("ca", exit_code=2).stderr
+
+
+def verify(name: str) -> str:
+    checked = subprocess.run(
+        [
+            *("openssl", "verify", "-crl_check", "-CAfile", "certs/ca.pem"),
+            *("-CRLfile", "certs/ca.crl.pem", f"certs/{name}.pem"),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    return checked.stdout + checked.stderr
+
+
+def test_revoked_certificates_stay_on_the_list() -> None:
+    certs("ca")
+    for name in ("billing", "shop", "reports"):
+        certs("client", name)
+    assert "wrote certs/ca.crl.pem" in certs("revoke").stdout
+    assert verify("billing") == "certs/billing.pem: OK\n"
+    certs("revoke", "certs/billing.pem")
+    certs("revoke", "certs/shop.keystore.pem", "certs/billing.pem")
+    assert "certificate revoked" in verify("billing")
+    assert "certificate revoked" in verify("shop")
+    assert verify("reports") == "certs/reports.pem: OK\n"
+
+
+def test_certificates_of_others_are_not_revoked(directory: Path) -> None:
+    certs("ca")
+    certs("ca", "--out", "other", "--name", "Other")
+    certs("client", "billing", "--out", "other")
+    refused = certs("revoke", "other/billing.pem", exit_code=2)
+    assert "CN=billing is not signed by this authority" in refused.stderr
+    assert "Cannot revoke" in certs("revoke", "certs/ca.key", exit_code=2).stderr
+    assert "nothing.pem does not exist" in certs("revoke", "nothing.pem", exit_code=2).stderr
+    assert not (directory / "certs" / "ca.crl.pem").exists()

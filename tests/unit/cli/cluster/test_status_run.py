@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,13 @@ def test_a_directory_that_was_chosen_goes_before_the_environment(tmp_path: Path)
 def test_the_environment_goes_before_the_default_directory() -> None:
     make(DEFAULT_DIR)
     assert chosen_layout(DEFAULT_DIR, OF_THE_ENVIRONMENT) is None
+
+
+def test_a_file_with_client_properties_names_another_cluster(tmp_path: Path) -> None:
+    make(DEFAULT_DIR)
+    config = tmp_path / "client.properties"
+    options = replace(NOTHING, command_config=config)
+    assert chosen_layout(DEFAULT_DIR, options) is None
 
 
 def test_without_a_directory_the_profile_in_use_is_shown(tmp_path: Path) -> None:

@@ -229,8 +229,10 @@ def test_client_without_certificate_is_refused_where_one_is_required(
         await client.is_closed.wait()
         assert isinstance(client.error, TlsHandshakeError)
         assert not client.error.is_untrusted
+        assert "the peer requires a certificate" in str(client.error)
         (server,) = pair.accepted
         assert isinstance(server.error, TlsHandshakeError)
+        assert "the peer has no certificate" in str(server.error)
         assert not server.received
 
     play(story, tls_settings(files, client_auth="required"))
@@ -248,6 +250,7 @@ def test_client_of_another_authority_is_refused_where_certificates_are_requested
         except TlsHandshakeError:
             return
         await client.is_closed.wait()
+        assert "the peer does not trust the certificate" in str(client.error)
         assert isinstance(pair.accepted[0].error, TlsHandshakeError)
 
     play(story, tls_settings(files, client_auth="requested"))

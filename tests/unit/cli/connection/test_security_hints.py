@@ -1,0 +1,100 @@
+"""Every mistake with TLS, SASL and rights is answered with what to do about it."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError
+
+from ottla.cli.connection.cluster_admin import refusal
+from ottla.cli.connection.cluster_errors import insecure, refused
+from ottla.cli.connection.rights_hints import rights_hint
+from ottla.model import ErrorCode
+from ottla.model import KafkaError as RefusedError
+from ottla.runtime.network import Address
+from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.security.acls.authorizer import StandardAuthorizer
+from ottla.security.acls.rights import Rights
+from ottla.security.principal import Principal
+
+PREFIX = "sasl_ssl://localhost:9092/bootstrap: "
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("authentication with SASL mechanism PLAIN failed: invalid credentials", "the password"),
+        (
+            f"{PREFIX}SASL SCRAM-SHA-256 mechanism handshake failed: Broker: Unsupported SASL "
+            "mechanism: broker's supported mechanisms: PLAIN",
+            "sasl.mechanism",
+        ),
+        (
+            f"{PREFIX}SASL PLAIN mechanism handshake failed: Broker: Request not valid in current "
+            "SASL state",
+            "does not authenticate clients with SASL",
+        ),
+        (
+            "the TLS handshake failed: certificate verify failed: IP address mismatch, "
+            "certificate is not valid for '127.0.0.1'",
+            "is for other hosts",
+        ),
+        (
+            "the TLS handshake failed: certificate verify failed: self-signed certificate in "
+            "certificate chain",
+            "ssl.truststore.location",
+        ),
+        (
+            f"{PREFIX}SSL handshake failed: error:0A000086:SSL routines::certificate verify "
+            "failed: broker certificate could not be verified, verify that ssl.ca.location is",
+            "And connect by a name",
+        ),
+        ("certificate verify failed: certificate has expired", "Renew the certificate"),
+        ("certificate verify failed: unable to get certificate CRL", "ottla.ssl.crl.location"),
+        ("tlsv13 alert certificate required: SSL alert number 116", "ssl.keystore.location"),
+        ("the TLS handshake failed: the peer requires a certificate", "ssl.keystore.location"),
+        ("tlsv1 alert unknown ca: SSL alert number 48", "does not accept this client's"),
+        ("the TLS handshake failed: the peer does not use TLS", "does not use TLS"),
+        ("SSL connection closed by peer: connecting to a PLAINTEXT broker", "does not use TLS"),
+        ("something that is new", "--command-config"),
+    ],
+)
+def test_an_insecure_connection_has_its_remedy(reason: str, advice: str) -> None:
+    error = insecure([Address("localhost", 9092)], reason)
+    assert advice in error.hints[0]
+
+
+@pytest.mark.parametrize(
+    ("operation", "resource_type", "name", "command"),
+    [
+        (AclOperation.CREATE, ResourceType.TOPIC, "orders", "--operation create --topic orders"),
+        (
+            AclOperation.DESCRIBE_CONFIGS,
+            ResourceType.GROUP,
+            "a b",
+            "--operation describe-configs --group 'a b'",
+        ),
+        (
+            AclOperation.ALTER,
+            ResourceType.CLUSTER,
+            "kafka-cluster",
+            "--operation alter --cluster",
+        ),
+    ],
+)
+def test_a_refused_right_comes_with_the_command_that_gives_it(
+    operation: AclOperation, resource_type: ResourceType, name: str, command: str
+) -> None:
+    rights = Rights(StandardAuthorizer(), Principal("User", "CN=shop"), "192.0.2.7")
+    with pytest.raises(RefusedError) as raised:
+        rights.require(operation, resource_type, name)
+    hint = rights_hint(raised.value.code.name, raised.value.message)
+    assert hint is not None
+    assert hint.endswith(f"ottla acls add --allow-principal User:CN=shop {command}")
+
+
+def test_a_refusal_of_another_cluster_says_who_can_help() -> None:
+    for error in (
+        refusal("elect leaders", ErrorCode.CLUSTER_AUTHORIZATION_FAILED, None),
+        refused("read", KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)),
+    ):
+        assert "ottla acls add" in error.hints[0]
