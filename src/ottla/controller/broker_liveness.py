@@ -166,9 +166,7 @@ class BrokerLiveness:
     async def _fence(self, broker_id: int) -> None:
         broker = self._controller.proposed_image.brokers.get(broker_id)
         if broker is not None:
-            _log.warning(
-                "fencing broker %d: its session has expired without a heartbeat", broker_id
-            )
+            _log.warning("fencing broker %d: it has ended or sends no heartbeats", broker_id)
             request = BrokerHeartbeatRequest(broker_id=broker_id, broker_epoch=broker.epoch)
             await self._controller.submit(fence_broker, request)
 

@@ -80,11 +80,11 @@ class Histogram:
     def percentile(self, percent: float) -> float:
         """A value that this percentage of the recorded values does not exceed; 0 if there are
         none."""
-        rank = self.count * percent / 100
+        wanted = self.count * percent / 100
         seen = 0
         for index, count in enumerate(self._buckets):
             seen += count
-            if count and seen >= rank:
+            if count and seen >= wanted:
                 return min(max(_upper_bound(index), self.least), self.greatest)
         return 0.0
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.read_replicas import preferred_read_replica
-from ottla.broker.fetching.session_partition import SessionPartition, session_partitions
+from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.leader_hints import LeaderHints
@@ -72,7 +72,7 @@ class ConsumerFetches:
 class _Answer(NamedTuple):
     """The result for one partition, encoded as a message only when it is sent."""
 
-    entry: SessionPartition
+    wanted: SessionPartition
     read: PartitionRead | None
     error: int = 0
     preferred_read_replica: int = -1
@@ -100,10 +100,10 @@ class _Reading:
         "_is_by_id",
         "_isolation",
         "_reads_followers",
-        "entries",
         "node",
         "request",
         "session",
+        "wanted",
     )
 
     def __init__(
@@ -120,22 +120,20 @@ class _Reading:
         self._is_by_id = context.api_version >= _TOPIC_ID_VERSION
         self._reads_followers = context.api_version >= _FOLLOWER_VERSION
         self._isolation = Isolation(request.isolation_level & 1)
-        self.entries = (
-            session_partitions(request) if session is None else list(session.entries.values())
-        )
+        self.wanted = wanted_of(request) if session is None else list(session.wanted.values())
 
     @property
     def can_wait(self) -> bool:
-        return self.request.max_wait_ms > 0 and bool(self.entries)
+        return self.request.max_wait_ms > 0 and bool(self.wanted)
 
     def read(self) -> _Found:
         found = _Found()
         left = min(self.request.max_bytes, self.node.cluster.config.fetch_max_bytes)
-        for entry in self.entries:
+        for wanted in self.wanted:
             try:
-                answer = self._read_partition(entry, left, found)
+                answer = self._read_partition(wanted, left, found)
             except KafkaError as error:
-                answer = _Answer(entry, None, error.code)
+                answer = _Answer(wanted, None, error.code)
             found.answers.append(answer)
             if answer.read is None or answer.preferred_read_replica >= 0:
                 found.is_urgent = True
@@ -144,12 +142,12 @@ class _Reading:
                 left = max(left - answer.read.records.size, 0)
         return found
 
-    def _read_partition(self, entry: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
-        requested, partitions = entry.request, self.node.partitions
+    def _read_partition(self, wanted: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
+        requested, partitions = wanted.request, self.node.partitions
         if self._is_by_id:
-            partition = partitions.by_id(entry.topic_id, requested.partition)
+            partition = partitions.by_id(wanted.topic_id, requested.partition)
         else:
-            partition = partitions.by_name(entry.topic, requested.partition)
+            partition = partitions.by_name(wanted.topic, requested.partition)
         partition.check_leader_epoch(requested.current_leader_epoch)
         if not partition.is_leader and not self._reads_followers:
             raise partition.not_leader()
@@ -165,9 +163,9 @@ class _Reading:
             )
             if replica is not None:
                 read = self._look(partition, requested.fetch_offset, 0, min_one_batch=False)
-                return _Answer(entry, read, preferred_read_replica=replica)
+                return _Answer(wanted, read, preferred_read_replica=replica)
         return _Answer(
-            entry,
+            wanted,
             self._look(partition, requested.fetch_offset, bytes_max, min_one_batch=not found.size),
         )
 
@@ -184,17 +182,17 @@ class _Reading:
 
     def response(self, found: _Found) -> FetchResponse:
         session = self.session
-        answers = [(each.entry, _message(each, found)) for each in found.answers]
+        answers = [(each.wanted, _message(each, found)) for each in found.answers]
         if session is None:
             response = FetchResponse(responses=_by_topic(answers))
         else:
             is_first = self.request.session_epoch == 0
             changed = []
-            for entry, answer in answers:
-                if entry.has_changes(answer) or is_first:
-                    changed.append((entry, answer))
-                if answer.records and entry.key in session.entries:
-                    session.serve_last(entry)
+            for wanted, answer in answers:
+                if wanted.has_changes(answer) or is_first:
+                    changed.append((wanted, answer))
+                if answer.records and wanted.key in session.wanted:
+                    session.serve_last(wanted)
             response = FetchResponse(session_id=session.id, responses=_by_topic(changed))
         if found.is_urgent:
             self._add_hints(response)
@@ -216,19 +214,19 @@ class _RestrictedReading(_Reading):
 
     __slots__ = ()
 
-    def _read_partition(self, entry: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
-        name = entry.topic
+    def _read_partition(self, wanted: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
+        name = wanted.topic
         if self._is_by_id:
-            topic = self.node.cluster.image.topics.by_id.get(entry.topic_id)
+            topic = self.node.cluster.image.topics.by_id.get(wanted.topic_id)
             if topic is None:
-                return super()._read_partition(entry, bytes_left, found)
+                return super()._read_partition(wanted, bytes_left, found)
             name = topic.name
         self._context.rights.require(AclOperation.READ, ResourceType.TOPIC, name)
-        return super()._read_partition(entry, bytes_left, found)
+        return super()._read_partition(wanted, bytes_left, found)
 
 
 def _message(answer: _Answer, found: _Found) -> PartitionData:
-    index, read = answer.entry.request.partition, answer.read
+    index, read = answer.wanted.request.partition, answer.read
     if read is None:
         return PartitionData(
             partition_index=index,
@@ -310,10 +308,10 @@ def _by_topic(
 ) -> list[FetchableTopicResponse]:
     """Groups consecutive partitions of one topic, and keeps the order in which they were read."""
     topics: list[FetchableTopicResponse] = []
-    for entry, answer in answers:
+    for wanted, answer in answers:
         last = topics[-1] if topics else None
-        if last is None or last.topic != entry.topic or last.topic_id != entry.topic_id:
-            last = FetchableTopicResponse(topic=entry.topic, topic_id=entry.topic_id)
+        if last is None or last.topic != wanted.topic or last.topic_id != wanted.topic_id:
+            last = FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id)
             topics.append(last)
         last.partitions.append(answer)
     return topics

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ottla.broker.fetching.follower_changes import FollowerChanges
-from ottla.broker.fetching.session_partition import SessionPartition, session_partitions
+from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.model import NodeId
 from ottla.wire.messages.fetch import FetchRequest
 
@@ -26,7 +26,6 @@ class FetchSession:
     """Partitions are kept in the order of the next read: those that returned records go last."""
 
     __slots__ = (
-        "entries",
         "epoch",
         "follower",
         "follower_changes",
@@ -34,25 +33,26 @@ class FetchSession:
         "opened_at",
         "size",
         "used_at",
+        "wanted",
     )
 
     def __init__(
         self,
         session_id: int,
-        entries: Iterable[SessionPartition],
+        wanted: Iterable[SessionPartition],
         *,
         follower: NodeId | None,
         opened_at: float,
     ) -> None:
         self.id = session_id
         self.epoch = INITIAL_EPOCH + 1
-        self.entries = {each.key: each for each in entries}
+        self.wanted = {each.key: each for each in wanted}
         # The registered broker that opened the session; None for a consumer.
         self.follower = follower
         # By the monotonic clock, like `used_at`.
         self.opened_at = self.used_at = opened_at
         # The number of partitions as last counted by the cache.
-        self.size = len(self.entries)
+        self.size = len(self.wanted)
         # The changed partitions of a follower's session.
         self.follower_changes: FollowerChanges | None = None
 
@@ -60,13 +60,13 @@ class FetchSession:
         for forgotten in request.forgotten_topics_data:
             keys = [(forgotten.topic, forgotten.topic_id, each) for each in forgotten.partitions]
             for key in keys:
-                self.entries.pop(key, None)
+                self.wanted.pop(key, None)
             if self.follower_changes is not None:
                 self.follower_changes.forget(keys)
-        for each in session_partitions(request):
-            known = self.entries.get(each.key)
+        for each in wanted_of(request):
+            known = self.wanted.get(each.key)
             if known is None:
-                self.entries[each.key] = each
+                self.wanted[each.key] = each
             else:
                 if each.request.current_leader_epoch != known.request.current_leader_epoch:
                     # The fetcher may have dropped responses of an earlier leader epoch, so resend.
@@ -80,4 +80,4 @@ class FetchSession:
             self.follower_changes.close()
 
     def serve_last(self, served: SessionPartition) -> None:
-        self.entries[served.key] = self.entries.pop(served.key)
+        self.wanted[served.key] = self.wanted.pop(served.key)

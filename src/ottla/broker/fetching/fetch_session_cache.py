@@ -28,7 +28,7 @@ from typing import Final
 
 from ottla.broker.fetching.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, FetchSession
 from ottla.broker.fetching.fetch_session_ranking import FetchSessionRanking
-from ottla.broker.fetching.session_partition import session_partitions
+from ottla.broker.fetching.session_partition import wanted_of
 from ottla.model import ErrorCode, KafkaError, NodeId
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
@@ -86,7 +86,7 @@ class FetchSessionCache:
                 f"fetch session {session_id} is at epoch {session.epoch}, not {epoch}",
             )
         session.update(request)
-        if len(session.entries) != session.size:
+        if len(session.wanted) != session.size:
             self._resize(session)
         return session
 
@@ -100,9 +100,7 @@ class FetchSessionCache:
         while session_id in self._sessions:
             session_id = self._dice.between(low=1, high=_SESSION_ID_MAX)
         now = self._clock.monotonic()
-        session = FetchSession(
-            session_id, session_partitions(request), follower=follower, opened_at=now
-        )
+        session = FetchSession(session_id, wanted_of(request), follower=follower, opened_at=now)
         self._sessions[session_id] = session
         self._ranking_of(session).add(session)
         if follower is not None:
@@ -152,7 +150,7 @@ class FetchSessionCache:
             own[session.id] = own.pop(session.id)
 
     def _resize(self, session: FetchSession) -> None:
-        size = len(session.entries)
+        size = len(session.wanted)
         self.partition_count += size - session.size
         has_grown = size > session.size
         session.size = size

@@ -20,8 +20,8 @@ class WaitingFetch(Protocol):
 class FollowerChanges:
     """The changed partitions of a fetch session. Lives as long as the session."""
 
-    def __init__(self, entries: dict[tuple[str, Uuid, int], SessionPartition]) -> None:
-        self.entries = entries
+    def __init__(self, wanted: dict[tuple[str, Uuid, int], SessionPartition]) -> None:
+        self.wanted = wanted
         # Ordered by the next read; partitions that did not fit the last response come first.
         self.changed: dict[tuple[str, Uuid, int], None] = {}
         self._watched: dict[tuple[str, Uuid, int], Partition] = {}

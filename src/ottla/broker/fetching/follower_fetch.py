@@ -14,7 +14,7 @@ from typing import Final
 from ottla.broker.fetching.consumer_fetch import records_to_send
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.follower_changes import FollowerChanges
-from ottla.broker.fetching.session_partition import SessionPartition, session_partitions
+from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
 from ottla.broker.fetching.warm_up import WarmUp
 from ottla.broker.network.pending import Pending
 from ottla.broker.replicas.storage_failures import StorageFailures
@@ -56,12 +56,12 @@ class FollowerFetches:
         self, request: FetchRequest, session: FetchSession | None, follower: FetchingFollower
     ) -> FetchResponse | Pending:
         if session is None:
-            changes = FollowerChanges({each.key: each for each in session_partitions(request)})
-            changes.look_at(changes.entries.values())
+            changes = FollowerChanges({each.key: each for each in wanted_of(request)})
+            changes.look_at(changes.wanted.values())
         else:
-            changes = session.follower_changes or FollowerChanges(session.entries)
+            changes = session.follower_changes or FollowerChanges(session.wanted)
             session.follower_changes = changes
-            changes.look_at(session_partitions(request))
+            changes.look_at(wanted_of(request))
         reading = _Reading(self, request, session, follower, changes)
         reading.record_positions(now_ms=int(self.clock.monotonic() * 1_000))
         response = reading.look()
@@ -111,26 +111,26 @@ class _Reading:
 
     def watch(self) -> None:
         """Subscribes to the changes of every partition."""
-        for key, entry in self.changes.entries.items():
+        for key, wanted in self.changes.wanted.items():
             with suppress(KafkaError):
-                partition = self.node.partitions.by_id(entry.topic_id, entry.request.partition)
+                partition = self.node.partitions.by_id(wanted.topic_id, wanted.request.partition)
                 self.changes.watch(key, partition)
 
     def record_positions(self, *, now_ms: int) -> None:
         """Records the follower's fetch offsets. Called once, when the request arrives."""
         for key in list(self.changes.changed):
-            entry = self.changes.entries.get(key)
-            if entry is not None:
+            wanted = self.changes.wanted.get(key)
+            if wanted is not None:
                 # `look` gets the same error and puts it into the response.
                 with suppress(KafkaError):
-                    requested = entry.request
-                    partition = self.node.partitions.by_id(entry.topic_id, requested.partition)
+                    requested = wanted.request
+                    partition = self.node.partitions.by_id(wanted.topic_id, requested.partition)
                     partition.record_follower_fetch(self.follower, requested, now_ms=now_ms)
 
     def look(self) -> FetchResponse:
         """Reads the changed partitions and returns the response."""
         if self.session is None:
-            self.changes.look_at(self.changes.entries.values())
+            self.changes.look_at(self.changes.wanted.values())
         self.size = 0
         self.slices.clear()
         changed, self.changes.changed = self.changes.changed, {}
@@ -138,10 +138,10 @@ class _Reading:
         topics: dict[Uuid, FetchableTopicResponse] = {}
         is_first = self.session is None or self.request.session_epoch == 0
         for key in changed:
-            entry = self.changes.entries.get(key)
-            if entry is None:
+            wanted = self.changes.wanted.get(key)
+            if wanted is None:
                 continue
-            answer = self._answer(entry, left)
+            answer = self._answer(wanted, left)
             size = len(answer.records or b"")
             if answer.error_code or answer.diverging_epoch is not None:
                 self._is_urgent = True
@@ -150,22 +150,22 @@ class _Reading:
             if size == 0 and left == 0:
                 # The response is full and the partition may have records: read it again.
                 self.changes.changed[key] = None
-            if entry.has_changes(answer) or is_first:
-                topic = topics.get(entry.topic_id)
+            if wanted.has_changes(answer) or is_first:
+                topic = topics.get(wanted.topic_id)
                 if topic is None:
-                    topic = FetchableTopicResponse(topic=entry.topic, topic_id=entry.topic_id)
-                    topics[entry.topic_id] = topic
+                    topic = FetchableTopicResponse(topic=wanted.topic, topic_id=wanted.topic_id)
+                    topics[wanted.topic_id] = topic
                 topic.partitions.append(answer)
         session_id = 0 if self.session is None else self.session.id
         return FetchResponse(session_id=session_id, responses=list(topics.values()))
 
-    def _answer(self, entry: SessionPartition, bytes_left: int) -> PartitionData:
-        requested = entry.request
+    def _answer(self, wanted: SessionPartition, bytes_left: int) -> PartitionData:
+        requested = wanted.request
         try:
-            partition = self.node.partitions.by_id(entry.topic_id, requested.partition)
+            partition = self.node.partitions.by_id(wanted.topic_id, requested.partition)
             if self.session is not None:
-                self.changes.watch(entry.key, partition)
-            read = self._read(partition, entry, bytes_left)
+                self.changes.watch(wanted.key, partition)
+            read = self._read(partition, wanted, bytes_left)
         except KafkaError as error:
             return PartitionData(
                 partition_index=requested.partition,
@@ -187,7 +187,7 @@ class _Reading:
         )
 
     def _read(
-        self, partition: Partition, entry: SessionPartition, bytes_left: int
+        self, partition: Partition, wanted: SessionPartition, bytes_left: int
     ) -> PartitionRead:
         throttle = self.node.throttle
         is_held_back = (
@@ -195,8 +195,8 @@ class _Reading:
         )
         if is_held_back:
             # Nothing notifies when the throttle ends, so the next fetch reads it again.
-            self.changes.changed[entry.key] = None
-        requested = entry.request
+            self.changes.changed[wanted.key] = None
+        requested = wanted.request
         with self.node.failures.translated(partition):
             read = partition.read_for_follower(
                 self.follower,

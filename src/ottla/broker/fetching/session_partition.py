@@ -32,7 +32,7 @@ class SessionPartition:
         )
 
 
-def session_partitions(request: FetchRequest) -> list[SessionPartition]:
+def wanted_of(request: FetchRequest) -> list[SessionPartition]:
     return [
         SessionPartition(topic.topic, topic.topic_id, partition)
         for topic in request.topics

@@ -53,8 +53,8 @@ class ReadableLog:
             if upper_offset < self.segments.end_offset(segment, self.log_end_offset):
                 bound = segment.find(upper_offset)
                 limit = limit if bound is None else bound.position
-            size_max = max(bytes_max, found.size if min_one_batch else 0)
-            size = min(limit - found.position, size_max)
+            wanted = max(bytes_max, found.size if min_one_batch else 0)
+            size = min(limit - found.position, wanted)
             return FileSlice(segment.log_file, found.position, size) if size > 0 else None
         return None
 

@@ -63,7 +63,7 @@ def opened(all_sessions: FetchSessionCache, *partitions: int) -> FetchSession:
 
 
 def indexes(session: FetchSession) -> list[int]:
-    return [entry.request.partition for entry in session.entries.values()]
+    return [wanted.request.partition for wanted in session.wanted.values()]
 
 
 def test_a_fetch_without_a_session_leaves_none() -> None:
@@ -73,7 +73,7 @@ def test_a_fetch_without_a_session_leaves_none() -> None:
     assert len(all_sessions) == 0
 
 
-def test_a_session_remembers_its_partitions() -> None:
+def test_a_session_remembers_what_is_wanted() -> None:
     all_sessions = sessions()
     session = opened(all_sessions, 0, 1, 2)
 
@@ -81,7 +81,7 @@ def test_a_session_remembers_its_partitions() -> None:
 
     assert again is session
     assert indexes(session) == [0, 1, 2]
-    offsets = [entry.request.fetch_offset for entry in session.entries.values()]
+    offsets = [wanted.request.fetch_offset for wanted in session.wanted.values()]
     assert offsets == [0, 7, 0]
 
 
@@ -268,35 +268,35 @@ def test_without_room_for_sessions_every_fetch_is_a_full_one() -> None:
 def test_who_was_served_is_served_last() -> None:
     session = opened(sessions(), 0, 1, 2)
 
-    session.serve_last(next(iter(session.entries.values())))
+    session.serve_last(next(iter(session.wanted.values())))
 
     assert indexes(session) == [1, 2, 0]
 
 
 def test_only_changes_are_sent_again() -> None:
-    entry = next(iter(opened(sessions(), 0).entries.values()))
+    wanted = next(iter(opened(sessions(), 0).wanted.values()))
     quiet = PartitionData(high_watermark=5, last_stable_offset=5, log_start_offset=0, records=b"")
 
-    assert entry.has_changes(quiet)
-    assert not entry.has_changes(quiet)
-    assert entry.has_changes(PartitionData(high_watermark=5, records=b"x"))
-    assert entry.has_changes(quiet)
-    assert entry.has_changes(PartitionData(error_code=1, high_watermark=-1, records=b""))
+    assert wanted.has_changes(quiet)
+    assert not wanted.has_changes(quiet)
+    assert wanted.has_changes(PartitionData(high_watermark=5, records=b"x"))
+    assert wanted.has_changes(quiet)
+    assert wanted.has_changes(PartitionData(error_code=1, high_watermark=-1, records=b""))
 
 
 def test_fetch_in_another_leader_epoch_receives_the_offsets_again() -> None:
     session = opened(sessions(), 0)
-    entry = next(iter(session.entries.values()))
+    wanted = next(iter(session.wanted.values()))
     quiet = PartitionData(high_watermark=5, last_stable_offset=5, log_start_offset=0, records=b"")
-    assert entry.has_changes(quiet)
+    assert wanted.has_changes(quiet)
     again = request(0, session_id=session.id, epoch=1)
     session.update(again)
-    assert not entry.has_changes(quiet)
+    assert not wanted.has_changes(quiet)
 
     again.topics[0].partitions[0] = FetchPartition(partition=0, current_leader_epoch=8)
     session.update(again)
 
-    assert entry.has_changes(quiet)
+    assert wanted.has_changes(quiet)
 
 
 def test_the_epoch_starts_over_at_one() -> None:
