@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism
-from confluent_kafka.admin._scram import UserScramCredentialUpsertion as Upsertion
 
 from tests.integration.cluster.agreement import assert_everything_is_there
 from tests.integration.cluster.cluster_view import (
@@ -21,7 +19,7 @@ from tests.integration.switch.switched_load import SOURCE, TARGET, SwitchedLoad
 from tests.integration.switch.switching_listeners import SwitchingListeners
 from tests.integration.transactions.committed_reader import read_committed
 from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, wait_until
-from tests.support.nodes.secured_listeners import ADMIN, acls_of_app, password_of
+from tests.support.nodes.secured_listeners import ADMIN, acls_of_app, password_of, set_password
 from tests.support.security.certificates import Authority
 from tests.support.soak import IS_SOAK
 
@@ -53,14 +51,9 @@ class Switch:
             self._configure(node, self.document.before)
 
     def add_users(self) -> None:
-        admin = AdminClient(self.cluster.admin)
         passwords = {**self.document.passwords(), ADMIN: password_of(ADMIN)}
-        info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4_096)
-        pending = admin.alter_user_scram_credentials(
-            [Upsertion(name, info, password.encode()) for name, password in passwords.items()]
-        )
-        for each in pending.values():
-            each.result(30)
+        for name, password in passwords.items():
+            set_password(self.cluster.admin, name, password)
 
     def add_acls(self) -> None:
         admin = AdminClient(self.cluster.admin)

@@ -23,12 +23,16 @@ class SecuredWireConnection(WireConnection):
         mechanism: ScramMechanism,
         name: str,
         password: str,
+        *,
+        is_token: bool = False,
     ) -> None:
         super().__init__(address)
         try:
             context = ssl.create_default_context(cafile=truststore)
             self.socket = context.wrap_socket(self.socket, server_hostname=address[0])
-            self._log_in(ScramClient(mechanism, name, Password(password), nonce="nonce"))
+            self._log_in(
+                ScramClient(mechanism, name, Password(password), nonce="nonce", is_token=is_token)
+            )
         except BaseException:
             self.socket.close()
             raise

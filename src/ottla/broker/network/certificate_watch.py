@@ -54,8 +54,7 @@ class CertificateWatch:
             for endpoint in endpoints:
                 self._report_if_expired(endpoint)
             await self._clock.sleep(_INTERVAL_SECONDS)
-            for endpoint in endpoints:
-                endpoint.reload_if_changed()
+            reload_certificates(endpoints)
 
     def _report_if_expired(self, endpoint: TlsEndpoint) -> None:
         certificate = endpoint.certificate

@@ -88,6 +88,14 @@ def test_a_refusal_is_logged_once_for_each_node_and_every_minute(
     assert len(caplog.records) == 3
 
 
+def test_another_error_is_logged_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    refused = outcomes(Mechanism.PLAIN, "broker-1")
+    refused.report(BROKER, TlsHandshakeError("the TLS handshake failed", is_untrusted=True))
+    refused.report(BROKER, REFUSAL)
+    refused.report(BROKER, REFUSAL)
+    assert len(caplog.records) == 2
+
+
 def test_the_end_of_a_refusal_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     refused = outcomes(Mechanism.PLAIN, "broker-1")
     refused.report(BROKER, None)
