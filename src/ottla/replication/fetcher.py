@@ -216,6 +216,13 @@ class Fetcher:
         partition = fetched.partition
         if apply_fetched(partition, data, now_ms=now_ms):
             self._changed[fetched.key] = fetched
+        elif data.records:
+            # In a session the leader sends them again only if they are requested again.
+            raise KafkaError(
+                ErrorCode.CORRUPT_MESSAGE,
+                f"the leader sent {len(data.records)} bytes without a complete batch of leader "
+                f"epoch {partition.leader_epoch} or an earlier one",
+            )
         log = partition.require_log()
         fetched.is_behind = data.high_watermark > log.log_end_offset
         if data.records:

@@ -287,6 +287,26 @@ def test_damaged_records_are_fetched_again() -> None:
     run_follower(scenario)
 
 
+def test_bytes_without_a_complete_batch_are_fetched_again() -> None:
+    """The leader read another place of its file, so a length is wrong, or an epoch."""
+    from_elsewhere = fetched(1)
+    from_elsewhere[8:12] = (1 << 20).to_bytes(4)
+
+    async def scenario(here: Follower) -> None:
+        partition = here.follow(0)
+        await here.settle()
+        leader = here.leaders[1]
+        for unusable in (from_elsewhere, fetched(1, epoch=9)):
+            leader.answer(data(0, records=unusable))
+            await here.settle(0.05)
+            assert leader.requested == {0: 0}
+        leader.answer(data(0, records=fetched(1)))
+        await here.settle()
+        assert end(partition) == 1
+
+    run_follower(scenario)
+
+
 def test_a_failing_disk_stops_its_partition_and_is_reported() -> None:
     async def scenario(here: Follower) -> None:
         disk = SimulatedDisk()

@@ -14,6 +14,7 @@ from ottla.security.sasl.scram_credential import ITERATIONS_MIN, ScramMechanism,
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.clients.logins import GivenToken
 from ottla.simulation.world.host import Host
+from ottla.simulation.world.world import World
 from ottla.wire.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -33,10 +34,14 @@ _DEFAULT_LIFETIME: Final = -1
 
 
 class SimulatedSecurityAdmin:
-    """Acts as the user of its host. Methods return the error code of the response, or None if there
-    was no response."""
+    """Acts as the user of its host, for a story on another host. Methods return the error code of
+    the response, or None if there was no response."""
 
-    def __init__(self, host: Host, bootstrap: Sequence[Address], *, name: str) -> None:
+    def __init__(
+        self, world: World, host: Host, bootstrap: Sequence[Address], *, name: str
+    ) -> None:
+        self._world = world
+        self._host = host
         self._client = ClusterClient(host, bootstrap, name=name)
 
     async def create_acls(self, acls: Iterable[AclBinding]) -> int | None:
@@ -113,10 +118,10 @@ class SimulatedSecurityAdmin:
         response = await self._try(request, 2)
         return None if response is None else int(response.error_code)
 
-    async def back_off(self) -> None:
-        await self._client.back_off()
-
     async def _try(self, request: Message, version: int) -> Any | None:
+        return await self._world.run_on(self._host, self._send(request, version))
+
+    async def _send(self, request: Message, version: int) -> Any | None:
         try:
             return await self._client.send_to_any(request, version, timeout_ms=_TIMEOUT_MS)
         except ChannelError:

@@ -139,12 +139,12 @@ class ClusterSecurity:
     ) -> SimulatedSecurityAdmin:
         """Sends requests as that user."""
         host = self._world.here if user == ROOT else self._host(self.logins.desk_of(user))
-        return SimulatedSecurityAdmin(host, bootstrap, name=name)
+        return SimulatedSecurityAdmin(self._world, host, bootstrap, name=name)
 
     async def log_in_with_token(self, user: str, bootstrap: Sequence[Address]) -> None:
         """Sends a request on a new connection."""
         host = self._host(self.logins.pocket_of(user))
-        await log_in(host, bootstrap, name=f"token of {user}")
+        await self._world.run_on(host, log_in(host, bootstrap, name=f"token of {user}"))
 
     def _host(self, name: str) -> Host:
         host = self._hosts.get(name)

@@ -36,7 +36,7 @@ _OPERATIONS: Final = (
     AclOperation.ALL,
 )
 _TOKEN_LOGINS: Final = 3
-_RENEWAL_MS: Final = 3_600_000
+_RENEWAL_MS: Final = 12 * 3_600_000
 _DELETION_PROBABILITY: Final = 0.3
 
 

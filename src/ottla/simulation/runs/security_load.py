@@ -46,7 +46,7 @@ class SecurityLoad:
     async def start(self) -> None:
         """Creates the intended ACLs; retries until they are acknowledged."""
         while await self._root.create_acls(self._security.intended) != 0:
-            await self._root.back_off()
+            await self._world.sleep(_RESTORE_SECONDS)
         victim = next(
             (user for user in self._security.logins.users.values() if user.scram is not None),
             self._security.logins.users[ROOT],

@@ -113,6 +113,15 @@ class World:
                 raise TimeoutError(f"the condition was not met within {seconds} s of virtual time")
             await self.clock.sleep(step)
 
+    async def run_on(self, host: Host, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine in the process of a host, and returns its result."""
+        if host is self.here:
+            return await coroutine
+        task = host.run("errand", coroutine)
+        while not task.done():
+            await self.clock.sleep(_STEP_SECONDS)
+        return cast(T, task.result())
+
     def record(self, event: Event) -> None:
         if not self._is_over:
             self.history.add(self.scheduler.now, event)
