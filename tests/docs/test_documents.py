@@ -28,7 +28,7 @@ WITH_SPARK = ("README.md", "docs/pipelines.md", "examples/flights/README.md")
 # They start Spark again and again.
 LONG = ("docs/pipelines.md", "examples/flights/README.md")
 # Blocks of other languages are read, not run.
-LANGUAGES = ("sh", "console", "python", "properties", "json", "text")
+LANGUAGES = ("sh", "console", "python", "properties", "json", "text", "yaml")
 
 
 @pytest.mark.parametrize(

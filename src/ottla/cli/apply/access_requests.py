@@ -69,7 +69,7 @@ async def _alter(
     response = await admin.send_request(request)
     (result,) = response.results
     if request.deletions and result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
-        # Somebody else has deleted it.
+        # Another client has deleted it meanwhile.
         return None
     return _refusal(doing, result.error_code, result.error_message)
 

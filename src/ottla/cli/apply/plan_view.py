@@ -20,7 +20,7 @@ from ottla.cli.apply.subjects import (
 )
 from ottla.cli.display.terminal import Terminal
 
-# Of what is kept, more names than this help nobody.
+# The names of what is kept that are listed; the others are counted.
 KEPT_LISTED_MAX: Final = 20
 _SIGNS: Final = {Action.CREATE: "+", Action.CHANGE: "~", Action.DELETE: "-"}
 _STYLES: Final = {Action.CREATE: "green", Action.CHANGE: "yellow", Action.DELETE: "red"}

@@ -143,7 +143,7 @@ async def carry_out(
     if not rest.is_empty or rest.mistakes:
         error = CommandError(
             "All changes were made, but the cluster differs from the file.",
-            "Somebody else may be changing it, too: `ottla apply --check` shows the differences.",
+            "Does another client change it, too? `ottla apply --check` shows the differences.",
         )
         terminal.complain(error)
         return error.exit_code
