@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.network.certificate_reload import reload_certificates
 from ottla.broker.network.listeners import ListenerAccesses
 from ottla.client import ChannelSecurity
 from ottla.configs.listener_security import ListenerSecurity

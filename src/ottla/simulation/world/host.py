@@ -37,9 +37,7 @@ class HostSurroundings:
         self.on_error = on_error
         self.loops: list[SimulatedLoop] = []
         # How clients on a host authenticate to a node.
-        self.channel_security: Callable[[Host, Address], ChannelSecurity] = lambda _host, _address: (
-            PLAINTEXT
-        )
+        self.channel_security: Callable[[Host, Address], ChannelSecurity] = _plaintext
 
 
 class Host:
@@ -181,3 +179,7 @@ class Host:
             self.scheduler.call_later(pause, self._resume_after, loop, left - pause)
         else:
             loop.resume()
+
+
+def _plaintext(_host: Host, _address: Address) -> ChannelSecurity:
+    return PLAINTEXT
