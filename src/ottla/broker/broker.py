@@ -55,9 +55,9 @@ from ottla.configs import NodeConfig
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
+from ottla.metrics import Metrics
 from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.security.sasl.oauthbearer import TokenVerifier
 from ottla.storage.directories.log_store import LogStore

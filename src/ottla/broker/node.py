@@ -34,8 +34,8 @@ from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import OPERATIONS, ControllerService, operation_of
+from ottla.metrics import Metrics
 from ottla.model import KafkaError
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Address, Listener
 from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.clean_shutdown import previous_broker_epoch

@@ -21,10 +21,11 @@ from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import StrayExpiry
 from ottla.configs import NodeConfig
+from ottla.metrics import Metrics
+from ottla.metrics.table import process, storage
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
@@ -103,8 +104,8 @@ class Housekeeping:
         self._connection_idle_seconds = connection_idle_seconds
         self._strays = StrayExpiry(cluster, logs, clock, background)
         self._compaction = Compaction(cluster, clock, background, logs, commit, failures, metrics)
-        self._loop_delay = metrics.histogram("EventLoopDelayMs")
-        self._deleted_segments = metrics.counter("LogSegmentsDeleted")
+        self._loop_delay = metrics.histogram(process.EVENT_LOOP_DELAY)
+        self._deleted_segments = metrics.counter(storage.SEGMENTS_DELETED)
         self._flushing = Flushing(
             clock, logs, commit, metrics, self._failed, interval_seconds=intervals.flush
         )
@@ -191,7 +192,7 @@ class Housekeeping:
             started = self._clock.monotonic()
             await self._clock.sleep(_LOOP_DELAY_SECONDS)
             delay = self._clock.monotonic() - started - _LOOP_DELAY_SECONDS
-            self._loop_delay.record(max(delay, 0.0) * 1_000)
+            self._loop_delay.record(max(delay, 0.0))
 
     def _failed(self, log: Log, error: OSError) -> None:
         failure = self._failures.log_failed(log, error)
