@@ -6,7 +6,7 @@ it with `Metrics.counter`, `gauge` or `histogram`, or read it from the state tha
 `Metrics.measure`. A metric that is in the table and is not exported fails a test.
 """
 
-from ottla.metrics.family import Distribution, Family, Kind, Sample, Source
+from ottla.metrics.family import Distribution, Family, MetricKind, Sample, Source
 from ottla.metrics.registry import Counter, Gauge, Histogram, Metrics
 from ottla.metrics.rendering import TextFormat, render
 
@@ -16,7 +16,7 @@ __all__ = [
     "Family",
     "Gauge",
     "Histogram",
-    "Kind",
+    "MetricKind",
     "Metrics",
     "Sample",
     "Source",

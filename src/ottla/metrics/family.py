@@ -37,7 +37,7 @@ _TOTAL: Final = "_total"
 _INFO: Final = "_info"
 
 
-class Kind(Enum):
+class MetricKind(Enum):
     """The values are the names in OpenMetrics."""
 
     COUNTER = "counter"
@@ -52,7 +52,7 @@ class Family(NamedTuple):
     are the upper bounds of a histogram's buckets, without infinity."""
 
     name: str
-    kind: Kind
+    kind: MetricKind
     help: str
     labels: tuple[str, ...] = ()
     kafka: str = ""
@@ -61,9 +61,9 @@ class Family(NamedTuple):
     @property
     def base_name(self) -> str:
         """The name without the suffix that OpenMetrics adds to each sample."""
-        if self.kind is Kind.COUNTER:
+        if self.kind is MetricKind.COUNTER:
             return self.name.removesuffix(_TOTAL)
-        return self.name.removesuffix(_INFO) if self.kind is Kind.INFO else self.name
+        return self.name.removesuffix(_INFO) if self.kind is MetricKind.INFO else self.name
 
     @property
     def unit(self) -> str:
@@ -89,19 +89,19 @@ Source: TypeAlias = Callable[[], Iterable[Sample | None]]
 
 def counter(name: str, text: str, *labels: str, kafka: str = "") -> Family:
     assert name.endswith(_TOTAL), name
-    return Family(name, Kind.COUNTER, text, labels, kafka)
+    return Family(name, MetricKind.COUNTER, text, labels, kafka)
 
 
 def gauge(name: str, text: str, *labels: str, kafka: str = "") -> Family:
-    return Family(name, Kind.GAUGE, text, labels, kafka)
+    return Family(name, MetricKind.GAUGE, text, labels, kafka)
 
 
 def histogram(
     name: str, text: str, *labels: str, kafka: str = "", bounds: tuple[float, ...] = SECONDS
 ) -> Family:
-    return Family(name, Kind.HISTOGRAM, text, labels, kafka, bounds)
+    return Family(name, MetricKind.HISTOGRAM, text, labels, kafka, bounds)
 
 
 def info(name: str, text: str, *labels: str, kafka: str = "") -> Family:
     assert name.endswith(_INFO), name
-    return Family(name, Kind.INFO, text, labels, kafka)
+    return Family(name, MetricKind.INFO, text, labels, kafka)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from ottla.metrics.family import Distribution, Family, Kind, Sample, Source
+from ottla.metrics.family import Distribution, Family, MetricKind, Sample, Source
 
 
 class Counter:
@@ -74,15 +74,15 @@ class Metrics:
         self._series: dict[str, dict[tuple[str, ...], Series]] = {}
 
     def counter(self, family: Family, *labels: str) -> Counter:
-        assert family.kind is Kind.COUNTER, family.name
+        assert family.kind is MetricKind.COUNTER, family.name
         return self._one(family, labels, Counter())
 
     def gauge(self, family: Family, *labels: str) -> Gauge:
-        assert family.kind is Kind.GAUGE, family.name
+        assert family.kind is MetricKind.GAUGE, family.name
         return self._one(family, labels, Gauge())
 
     def histogram(self, family: Family, *labels: str) -> Histogram:
-        assert family.kind is Kind.HISTOGRAM, family.name
+        assert family.kind is MetricKind.HISTOGRAM, family.name
         return self._one(family, labels, Histogram(family.bounds))
 
     def measure(self, family: Family, source: Source) -> None:

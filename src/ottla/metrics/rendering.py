@@ -18,7 +18,7 @@ from itertools import accumulate
 from math import inf
 from typing import Final
 
-from ottla.metrics.family import Distribution, Family, Kind, Sample
+from ottla.metrics.family import Distribution, Family, MetricKind, Sample
 from ottla.metrics.registry import Metrics
 
 # A sample takes about a microsecond, a histogram with its buckets ten.
@@ -72,7 +72,7 @@ def render(metrics: Metrics, text_format: TextFormat) -> Iterator[str]:
 def _head(family: Family, text_format: TextFormat) -> str:
     text = family.help.replace("\\", r"\\").replace("\n", r"\n")
     if text_format is TextFormat.PROMETHEUS:
-        kind = Kind.GAUGE if family.kind is Kind.INFO else family.kind
+        kind = MetricKind.GAUGE if family.kind is MetricKind.INFO else family.kind
         return f"# HELP {family.name} {text}\n# TYPE {family.name} {kind.value}\n"
     name = family.base_name
     text = text.replace('"', r"\"")
@@ -94,7 +94,7 @@ def _lines(family: Family, samples: Iterable[Sample | None]) -> Iterator[str]:
 
 def _line_writer(family: Family) -> Callable[[Sample], str]:
     """A function that writes one sample. Looks up once what is the same for all of them."""
-    if family.kind is Kind.HISTOGRAM:
+    if family.kind is MetricKind.HISTOGRAM:
         return _histogram_writer(family)
     names = ",".join(f'{label}="%s"' for label in family.labels)
     template = f"{family.name}{{{names}}} %s\n" if names else f"{family.name} %s\n"

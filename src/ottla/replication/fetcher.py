@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final
 
 from ottla.client import ChannelError, versions
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.replication.fetched_partition import FetchedPartition
 from ottla.replication.follower_context import FollowerContext, LeaderPeer
@@ -65,6 +65,21 @@ class Fetcher:
 
     def __len__(self) -> int:
         return len(self._partitions)
+
+    @property
+    def lags(self) -> list[tuple[TopicPartition, int]]:
+        """How far each partition is behind its leader, in records. Without those that have not been
+        fetched yet."""
+        return [
+            (each.partition.name, each.lag)
+            for each in self._partitions.values()
+            if each.lag is not None
+        ]
+
+    @property
+    def resting_count(self) -> int:
+        """The partitions that are not fetched for a moment."""
+        return len(self._resting)
 
     def add(self, partition: Partition) -> None:
         """Starts fetching, from the partition's log end offset and under its current leader
@@ -204,7 +219,7 @@ class Fetcher:
         if apply_fetched(partition, data, now_ms=now_ms):
             self._changed[fetched.key] = fetched
         log = partition.require_log()
-        fetched.is_behind = data.high_watermark > log.log_end_offset
+        fetched.lag = max(data.high_watermark - log.log_end_offset, 0)
         if data.records:
             self._context.throttle.record(partition, len(data.records))
             if log.config.syncs_before_acknowledging:

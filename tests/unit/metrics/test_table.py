@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
-from ottla.metrics import Distribution, Family, Kind, Metrics, TextFormat, render
+from ottla.metrics import Distribution, Family, MetricKind, Metrics, TextFormat, render
 from ottla.metrics.table import NODE_FAMILIES, PIPELINE_FAMILIES
 from tests.support.promtool import check_openmetrics_text, check_prometheus_text
 
@@ -13,7 +14,7 @@ FAMILIES = (*NODE_FAMILIES, *PIPELINE_FAMILIES)
 
 
 def example(family: Family) -> float | Distribution:
-    if family.kind is Kind.HISTOGRAM:
+    if family.kind is MetricKind.HISTOGRAM:
         return Distribution(range(len(family.bounds) + 1), 1.5)
     return 1
 
@@ -22,7 +23,7 @@ def one_of_each() -> Metrics:
     metrics = Metrics()
     for family in FAMILIES:
         sample = (tuple(f"some {label}" for label in family.labels), example(family))
-        metrics.measure(family, lambda sample=sample: [sample])
+        metrics.measure(family, partial(list, [sample]))
     return metrics
 
 

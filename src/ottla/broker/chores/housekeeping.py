@@ -106,6 +106,7 @@ class Housekeeping:
         self._compaction = Compaction(cluster, clock, background, logs, commit, failures, metrics)
         self._loop_delay = metrics.histogram(process.EVENT_LOOP_DELAY)
         self._deleted_segments = metrics.counter(storage.SEGMENTS_DELETED)
+        self._expired_producers = metrics.counter(storage.PRODUCER_IDS_EXPIRED)
         self._flushing = Flushing(
             clock, logs, commit, metrics, self._failed, interval_seconds=intervals.flush
         )
@@ -174,7 +175,7 @@ class Housekeeping:
 
     async def _expire_producers(self) -> None:
         async for log in self._each_log():
-            log.producers.state.remove_expired(self._clock.now_ms())
+            self._expired_producers.add(log.producers.state.remove_expired(self._clock.now_ms()))
 
     async def _close_idle(self) -> None:
         now = self._clock.monotonic()

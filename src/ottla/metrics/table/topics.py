@@ -28,8 +28,8 @@ TOPIC_SENT_BYTES: Final = counter(
 )
 TOPIC_SENT_RECORDS: Final = counter(
     "ottla_topic_sent_records_total",
-    "Offsets by which consumers have moved on, by topic: the difference between the fetch offsets "
-    "of two requests in a fetch session. Includes gaps that compaction and transactions leave.",
+    "Offsets in the record batches in the responses to consumers, by topic. Estimated from the "
+    "sizes where a response ends within a segment. Includes the gaps that compaction leaves.",
     "topic",
 )
 TOPIC_REJECTED_BYTES: Final = counter(
