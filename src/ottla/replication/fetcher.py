@@ -67,14 +67,12 @@ class Fetcher:
         return len(self._partitions)
 
     @property
-    def lags(self) -> list[tuple[TopicPartition, int]]:
+    def lags(self) -> Iterator[tuple[TopicPartition, int]]:
         """How far each partition is behind its leader, in records. Without those that have not been
-        fetched yet."""
-        return [
-            (each.partition.name, each.lag)
-            for each in self._partitions.values()
-            if each.lag is not None
-        ]
+        fetched yet. Reads a copy: the partitions may change between two of them."""
+        for each in list(self._partitions.values()):
+            if each.lag is not None:
+                yield each.partition.name, each.lag
 
     @property
     def resting_count(self) -> int:

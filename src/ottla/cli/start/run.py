@@ -10,7 +10,8 @@ import resource
 import signal
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import typer
@@ -20,7 +21,7 @@ from ottla.broker.node import Node
 from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.configs.exposure import exposure_warning
+from ottla.configs.exposure import exposure_warning, metrics_exposure_warning
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
@@ -67,6 +68,7 @@ def run_node(
     listen: str | None,
     advertise: str | None,
     config: Path | None,
+    metrics: str | None,
     settings: list[str],
     verbose: bool,
 ) -> int:
@@ -80,7 +82,7 @@ def run_node(
         handlers=[handler],
     )
     try:
-        node_config = _configure(data_dir, listen, advertise, config, settings)
+        node_config = _configure(data_dir, listen, advertise, config, metrics, settings)
     except (InvalidConfigError, ValueError, OSError) as error:
         message = error.message if isinstance(error, InvalidConfigError) else str(error)
         _say_in_red("Wrong configuration:", message)
@@ -89,8 +91,9 @@ def run_node(
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():
         _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
-    if warning := exposure_warning(node_config):
-        _log.warning("%s", warning)
+    for warning in (exposure_warning(node_config), metrics_exposure_warning(node_config)):
+        if warning:
+            _log.warning("%s", warning)
     keep_freed_memory()
     deadline = _Deadline()
     try:
@@ -132,6 +135,7 @@ def _configure(
     listen: str | None,
     advertise: str | None,
     config: Path | None,
+    metrics: str | None,
     settings: list[str],
 ) -> NodeConfig:
     properties = {} if config is None else _read_properties(config)
@@ -143,6 +147,8 @@ def _configure(
         raise ValueError("no data directory; set it with --data-dir or log.dirs")
     if advertise is not None:
         properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
+    if metrics is not None:
+        properties["ottla.metrics.listener"] = metrics
     node_config = NodeConfig.of(
         properties,
         data_dir=None if data_dir is None else str(data_dir.resolve()),
@@ -193,26 +199,44 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     counting = loop.create_task(_count_suppressed(clock, log_limit))
-    with lasting_objects():
-        has_started = await _start(node, stopping, deadline)
-    if has_started:
-        where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
-        took_ms = (clock.monotonic() - started) * 1_000
-        print(
-            f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster.cluster_id}, "
-            f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
-            flush=True,
-        )
-        gathering = loop.create_task(_gather_memory(clock, world.background))
-        await stopping.wait()
-        gathering.cancel()
-        print("Stopping ...", file=sys.stderr, flush=True)
-    failure = node.failure
-    if has_started:
-        await node.stop()
+    async with _monitored(node, world):
+        with lasting_objects():
+            has_started = await _start(node, stopping, deadline)
+        if has_started:
+            took_ms = (clock.monotonic() - started) * 1_000
+            _say_ready(node, took_ms)
+            gathering = loop.create_task(_gather_memory(clock, world.background))
+            await stopping.wait()
+            gathering.cancel()
+            print("Stopping ...", file=sys.stderr, flush=True)
+        failure = node.failure
+        if has_started:
+            await node.stop()
     counting.cancel()
     if failure is not None:
         raise _NodeFailedError(_failure_text(failure)) from failure
+
+
+@asynccontextmanager
+async def _monitored(node: Node, world: HostSeams) -> AsyncIterator[None]:
+    if node.config.metrics_listener is None:
+        yield
+        return
+    # Imported only by a node that serves its metrics, so that the others start faster.
+    from ottla.broker.monitoring.monitoring import monitored
+
+    async with monitored(node, world):
+        yield
+
+
+def _say_ready(node: Node, took_ms: float) -> None:
+    where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
+    print(
+        f"Ready on {where} (node {node.config.node_id}, "
+        f"cluster {node.broker.cluster.cluster_id}, "
+        f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
+        flush=True,
+    )
 
 
 def _failure_text(failure: BaseException) -> str:

@@ -24,8 +24,8 @@ BUILD_INFO: Final = info(
 )
 NODE_STATE: Final = gauge(
     "ottla_node_state",
-    "1 for the state of the node (starting, recovering, registering, running, stopping), 0 for "
-    "the others.",
+    "1 for the state of the node (starting, registering, recovering, unfencing, running, "
+    "stopping), 0 for the others.",
     "state",
     kafka="kafka.server:type=KafkaServer,name=BrokerState",
 )
