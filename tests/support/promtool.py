@@ -33,6 +33,7 @@ def check_prometheus_text(text: str) -> None:
 def check_openmetrics_text(text: str, scratch: Path) -> None:
     """Fails if Prometheus's OpenMetrics parser does not take the text. The one command that uses
     the parser wants a timestamp in each sample."""
+    scratch.mkdir(exist_ok=True)
     file = scratch / "metrics.txt"
     file.write_text(_SAMPLE.sub(r"\1 1700000000", text))
     command = [require_promtool(), "tsdb", "create-blocks-from", "openmetrics", str(file)]
