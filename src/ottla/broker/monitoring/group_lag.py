@@ -35,8 +35,6 @@ _log = logging.getLogger(__name__)
 
 # A leader answers that many in about a millisecond.
 _PARTITIONS_PER_REQUEST: Final = 200
-# Two scrapers, or a scraper and a terminal, share the answers.
-_SECONDS_MIN: Final = 0.2
 _STEP: Final = 200
 _CONSUMER: Final = -1
 _ANY_EPOCH: Final = -1
@@ -70,7 +68,6 @@ class GroupLag:
         self._committed = committed
         self._pause = pause
         self._seconds_max = seconds_max
-        self._refreshed_at: float | None = None
         # Of the partitions with committed offsets whose high watermark is known.
         self._high_watermarks: dict[TopicPartition, int] = {}
         self._histories: dict[TopicPartition, OffsetHistory] = {}
@@ -91,10 +88,6 @@ class GroupLag:
 
     async def refresh(self) -> None:
         """Finds the high watermarks of all partitions with committed offsets."""
-        now = self._clock.monotonic()
-        if self._refreshed_at is not None and now - self._refreshed_at < _SECONDS_MIN:
-            return
-        self._refreshed_at = now
         lowest = await self._lowest_offsets()
         found: dict[TopicPartition, int] = {}
         of_leaders: defaultdict[int, list[TopicPartition]] = defaultdict(list)
