@@ -9,7 +9,7 @@ CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs words bench release-check lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs docs-metrics words bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -91,6 +91,9 @@ librdkafka: ## fetch and build librdkafka's test programs, where cargo and a C++
 
 docs-configs: $(STAMP) ## write docs/configs.md, the reference of all settings, from their definitions
 	@PYTHONPATH=src $(BIN)/python -m ottla.configs.reference > docs/configs.md
+
+docs-metrics: $(STAMP) ## write the tables of all metrics into docs/operations.md
+	@$(BIN)/python -m scripts.metrics_table
 
 words: $(STAMP) ## write every text that users read into .cache/words.txt
 	@$(BIN)/python -m scripts.words .cache/words.txt

@@ -8,7 +8,7 @@ constructor.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import ottla.broker.handlers
 from ottla.broker.control.active_controller import ActiveController
@@ -39,7 +39,9 @@ from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.failed_logins import FailedLogins
 from ottla.broker.network.handling import HandledApi, handled_apis
+from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.listeners import ListenerAccesses
+from ottla.broker.network.request_metrics import RequestMetrics
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.opened_produce import Openings
 from ottla.broker.producing.transactional_produce import TransactionalProduces
@@ -58,9 +60,10 @@ from ottla.controller.logged_users import LoggedUsers
 from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
+from ottla.metrics import Metrics
+from ottla.metrics.table.requests import AUTHENTICATIONS
 from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.security.sasl.oauthbearer import TokenVerifier
 from ottla.storage.directories.log_store import LogStore
@@ -73,6 +76,9 @@ if TYPE_CHECKING:
     from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
+
+# The client was refused before it had chosen a SASL mechanism.
+_NO_MECHANISM: Final = "none"
 
 
 class Broker:
@@ -217,6 +223,7 @@ class Broker:
 
     def _make_network(self, world: HostSeams) -> None:
         self.authorizer = Authorizer(self.metadata, self.config)
+        self.request_metrics = RequestMetrics(self.metrics)
         self.connections = Connections()
         self.connection_limits = ConnectionLimits(
             self.cluster, self.connections, connections_max=world.connections_max
@@ -309,11 +316,15 @@ class Broker:
             self.clock,
             self.tasks,
             self.listeners.of(listener),
+            ListenerCounters.of(self.metrics, listener),
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 
     def _authenticated(self, outcome: Authentication) -> None:
         self._failed_logins.report(outcome)
+        result = "succeeded" if outcome.failure is None else "failed"
+        labels = outcome.listener, outcome.mechanism or _NO_MECHANISM, result
+        self.metrics.counter(AUTHENTICATIONS, *labels).add()
         if self.audit_log is not None:
             self.audit_log.authenticated(outcome)
 

@@ -17,6 +17,7 @@ from ottla.broker.broker import Broker
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.identity import controller_endpoints, identify
 from ottla.broker.control.lost_nodes import LostNodes
+from ottla.broker.control.node_progress import NodeProgress, NodeStage
 from ottla.broker.control.outgoing_security import outgoing_channels
 from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.control.quorum_peers import QuorumPeers
@@ -24,7 +25,7 @@ from ottla.broker.control.quorum_watch import QuorumWatch
 from ottla.broker.control.registration import Registration
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.draining import close_connections, turn_away
-from ottla.broker.network.handling import HandledApi, load_all
+from ottla.broker.settling import settle
 from ottla.configs import NodeConfig
 from ottla.configs.listeners import ConfiguredListener as ConfiguredListener
 from ottla.controller.broker_liveness import BrokerLiveness
@@ -33,14 +34,13 @@ from ottla.controller.metadata_log import MetadataLogConfig
 from ottla.controller.metadata_log_loading import open_metadata_log
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
-from ottla.controller.service import OPERATIONS, ControllerService, operation_of
+from ottla.controller.service import ControllerService
+from ottla.metrics import Metrics
 from ottla.model import KafkaError
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.network import Address, Listener
 from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.clean_shutdown import previous_broker_epoch
 from ottla.storage.directories.foreign_files import refuse_foreign_files
-from ottla.storage.directories.log_directory import Progress
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.errors import DirectoryFailedError
 
@@ -60,6 +60,7 @@ class Node:
         self.config = config
         self._on_failed = on_failed
         self.metrics = Metrics()
+        self.progress = NodeProgress()
         self._seams = seams
         self._tasks = Tasks(self._task_failed)
         self._listeners: list[tuple[ConfiguredListener, Listener]] = []
@@ -75,7 +76,17 @@ class Node:
         """The bound address of each listener, by listener name."""
         return {configured.name: listener.address for configured, listener in self._listeners}
 
-    async def start(self, *, progress: Progress = lambda _done, _all: None) -> None:
+    @property
+    def opened_broker(self) -> Broker | None:
+        """None until the metadata log is open."""
+        return getattr(self, "broker", None)
+
+    def seconds_without_heartbeat(self, now: float) -> float:
+        """How long the active controller has not answered this broker."""
+        registration = self._registration
+        return 0.0 if registration is None else now - registration.heartbeat_answered_at
+
+    async def start(self) -> None:
         """Returns when the node serves requests. Raises `StorageError`, `OSError`,
         `InvalidConfigError`, or `KafkaError` if the controller rejects the node. Releases all
         resources if it raises or is cancelled; it may be cancelled at any time."""
@@ -94,14 +105,15 @@ class Node:
         try:
             await self._join(logs)
             if config.is_broker:
-                await self._begin_to_serve(progress)
+                await self._begin_to_serve()
             if self.failure is not None:
                 raise self.failure
         except BaseException:
             await self.stop()
             raise
         self._has_started = True
-        self._tasks.start("settle", self._settle())
+        self.progress.enter(NodeStage.RUNNING)
+        self._tasks.start("settle", settle(self.broker))
 
     def _open_metadata(self, logs: LogStore, seams: Seams) -> None:
         host, config = self._seams, self.config
@@ -197,6 +209,7 @@ class Node:
     async def _join(self, logs: LogStore) -> None:
         """Joins the quorum and listens. A broker is registered when this returns."""
         config, host = self.config, self._seams
+        self.progress.enter(NodeStage.REGISTERING)
         previous_epoch = previous_broker_epoch(host.disk, config.log_dirs)
         directory_ids = logs.directory_ids
         self._quorum.start(self.broker.service)
@@ -234,10 +247,12 @@ class Node:
         )
         await self._registration.wait_known()
 
-    async def _begin_to_serve(self, progress: Progress) -> None:
+    async def _begin_to_serve(self) -> None:
         broker = self.broker
         assert self._registration is not None
-        await broker.replicas.load(progress=progress)
+        self.progress.enter(NodeStage.RECOVERING)
+        await broker.replicas.load(progress=self.progress.log_opened)
+        self.progress.enter(NodeStage.UNFENCING)
         broker.metadata.listen(broker.replicas.apply)
         broker.metadata.listen(broker.coordinators.apply)
         broker.coordinators.start()
@@ -252,6 +267,7 @@ class Node:
         """Sends responses that are ready, then closes everything cleanly: the next start needs no
         log recovery."""
         self._is_stopping = True
+        self.progress.enter(NodeStage.STOPPING)
         self._quorum.begin_shutdown()
         for configured, listener in self._listeners:
             if configured in self.config.listeners.broker:
@@ -355,46 +371,6 @@ class Node:
             )
             for advertised in self.config.listeners.advertised
         ]
-
-    async def _settle(self) -> None:
-        """Imports the remaining handlers and starts the housekeeping, after the node serves."""
-        broker = self.broker
-        apis: list[HandledApi] = []
-        if self.config.is_broker:
-            apis += broker.apis.values()
-        if self.config.listeners.controller:
-            apis += broker.controller_apis.values()
-        await load_all(apis, self._seams.clock)
-        for key in OPERATIONS:
-            operation_of(key)
-            await self._seams.clock.sleep(0)
-        from ottla.broker.chores.housekeeping import (
-            Housekeeping,
-            Intervals,
-            connection_idle_seconds,
-        )
-        from ottla.controller.chores import ControllerChores
-
-        if self.config.is_controller:
-            chores = ControllerChores(broker.service.controller, self._seams.clock)
-            self._tasks.start("preferred leaders", chores.elect_preferred())
-            self._tasks.start("unclean leaders", chores.elect_unclean())
-            self._tasks.start("expired delegation tokens", chores.remove_expired_tokens())
-        Housekeeping(
-            broker.cluster,
-            broker.clock,
-            broker.dice,
-            broker.tasks,
-            broker.background,
-            broker.logs,
-            broker.commit,
-            broker.replication,
-            broker.failures,
-            broker.connections,
-            self.metrics,
-            intervals=Intervals.of(self.config),
-            connection_idle_seconds=connection_idle_seconds(self.config),
-        ).start()
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         _log.error("%s failed", name, exc_info=error)

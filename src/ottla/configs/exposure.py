@@ -45,6 +45,18 @@ def _text(listeners: list[ConfiguredListener]) -> str:
     return ", ".join(f"{each.name} ({each.host or 'every interface'})" for each in listeners)
 
 
+def metrics_exposure_warning(node: NodeConfig) -> str | None:
+    """A warning if other machines may reach the metrics."""
+    listener = node.metrics_listener
+    if listener is None or listener.is_loopback:
+        return None
+    return (
+        f"Metrics are served on {listener.host}:{listener.port} without authentication: everyone "
+        "who reaches it can read the names of topics, groups and directories. Bind "
+        "ottla.metrics.listener to 127.0.0.1, or let only Prometheus reach the port"
+    )
+
+
 def _is_loopback(listener: ConfiguredListener) -> bool:
     host = listener.host.lower()
     return host in ("localhost", "::1") or host.startswith("127.")

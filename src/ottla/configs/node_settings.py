@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ottla.configs.metrics_listener import MetricsListener, parse_metrics_listener
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
 from ottla.configs.value import ConfigValue, ConfigValues, Password
@@ -146,6 +147,7 @@ class NodeSettings:
         "add.partitions.to.txn.retry.backoff.max.ms"
     )
 
+    _metrics_listener = Setting[str]("ottla.metrics.listener")
     _super_users = Setting[str]("super.users")
     _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")
     _quorum_bootstrap_servers = Setting[tuple[str, ...]]("controller.quorum.bootstrap.servers")
@@ -184,6 +186,11 @@ class NodeSettings:
     def controller_quorum_bootstrap_servers(self) -> tuple[ControllerAddress, ...]:
         servers = map(ControllerAddress.parse, self._quorum_bootstrap_servers)
         return tuple(server for server in servers if server)
+
+    @property
+    def metrics_listener(self) -> MetricsListener | None:
+        """Where the node serves its metrics; None if it does not."""
+        return parse_metrics_listener(self._metrics_listener)
 
     @property
     def log_dirs(self) -> tuple[str, ...]:

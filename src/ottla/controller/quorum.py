@@ -85,7 +85,7 @@ class MetadataQuorum:
         self._is_carrying_out = False
         self._flushing: asyncio.Task[object] | None = None
         self._leader_listeners: list[LeaderListener] = []
-        self._raft = Raft(
+        self.raft = Raft(
             config,
             self.log,
             seams.dice,
@@ -93,7 +93,7 @@ class MetadataQuorum:
             control_records=loaded.control_records,
             now_ms=self._now_ms(),
         )
-        self._snapshots = SnapshotWriting(seams, self.log, self.metadata, self._raft)
+        self._snapshots = SnapshotWriting(seams, self.log, self.metadata, self.raft)
 
     def start(self, follower: QuorumFollower | None = None) -> None:
         """Starts to participate. Raises an error that occurs immediately."""
@@ -110,7 +110,7 @@ class MetadataQuorum:
 
     @property
     def is_leader(self) -> bool:
-        return self._raft.is_leader
+        return self.raft.is_leader
 
     @property
     def is_active(self) -> bool:
@@ -119,18 +119,18 @@ class MetadataQuorum:
 
     @property
     def leader_and_epoch(self) -> LeaderAndEpoch:
-        return self._raft.leader_and_epoch
+        return self.raft.leader_and_epoch
 
     @property
     def voters(self) -> VoterSet:
-        return self._raft.voters
+        return self.raft.voters
 
     @property
     def kraft_version(self) -> int:
-        return self._raft.kraft_version
+        return self.raft.kraft_version
 
     def describe(self) -> QuorumDescription | None:
-        return self._raft.describe(now_ms=self._now_ms())
+        return self.raft.describe(now_ms=self._now_ms())
 
     def wall_ms(self, monotonic_ms: int | None) -> int:
         """Converts a monotonic time of the machine to wall-clock time; -1 for None."""
@@ -144,7 +144,7 @@ class MetadataQuorum:
         """The response to a request that another replica or a tool sent through this listener."""
         if self.failure is not None:
             raise ConnectionAbortedError(f"this node's metadata log has failed: {self.failure}")
-        number = self._raft.receive(request, now_ms=self._now_ms(), listener_name=listener_name)
+        number = self.raft.receive(request, now_ms=self._now_ms(), listener_name=listener_name)
         reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._replies[number] = reply
         self._carry_out()
@@ -157,7 +157,7 @@ class MetadataQuorum:
         try:
             self.log.append(
                 records,
-                epoch=self._raft.leader_and_epoch.epoch,
+                epoch=self.raft.leader_and_epoch.epoch,
                 metadata_version=metadata_version,
                 now_ms=clock.now_ms(),
             )
@@ -167,7 +167,7 @@ class MetadataQuorum:
                 # Part of the operation stays in the log and must not take effect.
                 self.fail(error)
             raise
-        self._process(self._raft.appended)
+        self._process(self.raft.appended)
 
     def _note_appended(self, records: Sequence[Message], start_offset: int) -> None:
         end_offset = self.log.log_end_offset
@@ -180,16 +180,16 @@ class MetadataQuorum:
 
     def leader_lost(self) -> None:
         """The connection to the leader closed, most likely because the leader stopped."""
-        self._process(self._raft.leader_lost)
+        self._process(self.raft.leader_lost)
 
     def begin_shutdown(self) -> None:
         """This replica no longer starts elections. If it is the leader, it leads until `close`."""
-        self._process(self._raft.begin_shutdown)
+        self._process(self.raft.begin_shutdown)
 
     async def close(self) -> None:
         """Resigns, waits for pending flushes and snapshots, and closes the log."""
-        if self._raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:
-            self._process(self._raft.resign)
+        if self.raft.is_leader and len(self.voters.voters) > 1 and self.failure is None:
+            self._process(self.raft.resign)
             await self._wait_next_election()
         if self._flushing is not None:
             await asyncio.wait([self._flushing])
@@ -241,7 +241,7 @@ class MetadataQuorum:
             return
         self._is_carrying_out = True
         try:
-            while self.failure is None and (decisions := self._raft.take_decisions()):
+            while self.failure is None and (decisions := self.raft.take_decisions()):
                 self._carry_out_one(decisions)
         except BaseException as error:
             # The replica cannot continue after half of a decision.
@@ -262,18 +262,18 @@ class MetadataQuorum:
                 self._seams.disk,
                 self.log.directory,
                 decisions.quorum_state,
-                version=min(self._raft.kraft_version, 1),
+                version=min(self.raft.kraft_version, 1),
             )
         if decisions.truncate_to is not None:
             self.log.truncate_to(decisions.truncate_to, now_ms=now_ms)
             self.metadata.truncated(decisions.truncate_to)
-            self._raft.truncated(now_ms=self._now_ms())
+            self.raft.truncated(now_ms=self._now_ms())
         if decisions.append is not None:
             self._append_fetched(decisions.append, now_ms)
         if decisions.append_control:
-            epoch = self._raft.leader_and_epoch.epoch
+            epoch = self.raft.leader_and_epoch.epoch
             written = self.log.append_control(decisions.append_control, epoch=epoch, now_ms=now_ms)
-            self._raft.appended(written, now_ms=self._now_ms())
+            self.raft.appended(written, now_ms=self._now_ms())
         if decisions.snapshot_chunk is not None:
             self._receive_snapshot(decisions.snapshot_chunk, now_ms)
         if decisions.high_watermark is not None:
@@ -287,7 +287,7 @@ class MetadataQuorum:
 
     def _append_fetched(self, batches: Buffer, now_ms: int) -> None:
         control_records: list[ControlRecord] = []
-        epoch = self._raft.leader_and_epoch.epoch
+        epoch = self.raft.leader_and_epoch.epoch
         end = self.log.append_fetched(batches, epoch=epoch, now_ms=now_ms)
         view = memoryview(batches)
         for position, header in iterate_batches(view):
@@ -295,7 +295,7 @@ class MetadataQuorum:
                 break  # Its epoch is later than the leader's: not appended.
             batch = decode_batch(view[position : position + header.size_in_bytes])
             control_records += self.metadata.batch_appended(batch)
-        self._raft.appended(control_records, now_ms=self._now_ms())
+        self.raft.appended(control_records, now_ms=self._now_ms())
 
     def _receive_snapshot(self, chunk: SnapshotChunk, now_ms: int) -> None:
         path = self.log.receive_snapshot(chunk)
@@ -304,7 +304,7 @@ class MetadataQuorum:
             loaded = load_snapshot(self._seams.disk, path, end_offset=chunk.id.offset)
             self.log.install_snapshot(chunk.id, now_ms=now_ms)
             self.metadata.replace(loaded.replay, end_offset=chunk.id.offset)
-            self._raft.snapshot_installed(loaded.control_records, now_ms=self._now_ms())
+            self.raft.snapshot_installed(loaded.control_records, now_ms=self._now_ms())
 
     def _commit(self, offset: int) -> None:
         self.log.commit(offset)
@@ -318,7 +318,7 @@ class MetadataQuorum:
 
     def _leader_changed(self, leader: LeaderAndEpoch) -> None:
         self._end_leadership()
-        if leader.leader_id == self._local_id and self._raft.is_leader:
+        if leader.leader_id == self._local_id and self.raft.is_leader:
             self._claim = _Claim(leader.epoch, self.log.log_end_offset)
             self._maybe_activate()
         self._notify_leader_changed()
@@ -349,12 +349,12 @@ class MetadataQuorum:
             require_sound(response)
         except (ChannelError, ProtocolError) as error:
             _log.debug("no response from node %d: %s", send.destination.node_id, error)
-            self._process(self._raft.fail, send.number)
+            self._process(self.raft.fail, send.number)
             return
         while self._flushing is not None and isinstance(response, FetchSnapshotResponse):
             # The last chunk replaces the log, which must not happen during a flush.
             await asyncio.wait([self._flushing])
-        self._process(self._raft.respond, send.number, response)
+        self._process(self.raft.respond, send.number, response)
 
     def _reply(self, reply: Reply) -> None:
         if reply.read is not None:
@@ -372,7 +372,7 @@ class MetadataQuorum:
         return int(self._seams.clock.monotonic() * 1_000)
 
     def _set_timer(self) -> None:
-        deadline_ms = self._raft.next_deadline_ms
+        deadline_ms = self.raft.next_deadline_ms
         if self._timer is not None and deadline_ms is not None and self._timer_ms <= deadline_ms:
             # It fires early, which does no harm, and is set again then.
             return
@@ -386,7 +386,7 @@ class MetadataQuorum:
 
     def _time_passed(self) -> None:
         self._timer = None
-        self._process(self._raft.advance)
+        self._process(self.raft.advance)
 
     # ---- durability
 
@@ -399,7 +399,7 @@ class MetadataQuorum:
             while self.failure is None and (flush := self.log.prepare_flush()) is not None:
                 await self._seams.background.run(flush.run)
                 self.log.complete_flush(flush)
-                self._process(self._raft.flushed)
+                self._process(self.raft.flushed)
         except BaseException as error:
             self.fail(error)
             raise

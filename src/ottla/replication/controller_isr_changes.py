@@ -66,6 +66,8 @@ class ControllerIsrChanges:
         self._tasks = tasks
         self._unsent: dict[_Key, _Proposal] = {}
         self._is_sending = False
+        # The changes that the controller refused.
+        self.refused = 0
 
     def propose(self, partition: ProposingPartition, change: IsrChange) -> None:
         self._unsent[change.topic_id, change.partition] = _Proposal(partition, change)
@@ -113,7 +115,9 @@ class ControllerIsrChanges:
             for each in topic.partitions
         }
         for key, proposal in sent.items():
-            _report_result(proposal, answers.get(key))
+            answer = answers.get(key)
+            self.refused += answer is None or answer.error_code != ErrorCode.NONE
+            _report_result(proposal, answer)
         return True
 
 

@@ -16,7 +16,7 @@ _DOUBLINGS_MAX: Final = 16
 class FetchedPartition:
     """Created anew for every leader epoch, so that responses of an older epoch are ignored."""
 
-    __slots__ = ("_errors", "fetch_offset", "is_behind", "key", "leader_epoch", "partition")
+    __slots__ = ("_errors", "fetch_offset", "key", "lag", "leader_epoch", "partition")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
@@ -24,10 +24,15 @@ class FetchedPartition:
         self.leader_epoch: LeaderEpoch = partition.leader_epoch
         # The offset of the last fetch request.
         self.fetch_offset = -1
-        # Whether the leader's high watermark was above this log's end. Assumed until the first
-        # response.
-        self.is_behind = True
+        # The records up to the leader's high watermark that this log does not have. None until the
+        # first response.
+        self.lag: int | None = None
         self._errors = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Assumed until the first response."""
+        return self.lag != 0
 
     @property
     def is_current(self) -> bool:

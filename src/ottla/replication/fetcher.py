@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final
 
 from ottla.client import ChannelError, versions
-from ottla.model import ErrorCode, KafkaError
+from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.replication.fetched_partition import FetchedPartition
 from ottla.replication.follower_context import FollowerContext, LeaderPeer
@@ -71,6 +71,19 @@ class Fetcher:
 
     def __len__(self) -> int:
         return len(self._partitions)
+
+    @property
+    def lags(self) -> Iterator[tuple[TopicPartition, int]]:
+        """How far each partition is behind its leader, in records. Without those that have not been
+        fetched yet. Reads a copy: the partitions may change between two of them."""
+        for each in list(self._partitions.values()):
+            if each.lag is not None:
+                yield each.partition.name, each.lag
+
+    @property
+    def resting_count(self) -> int:
+        """The partitions that are not fetched for a moment."""
+        return len(self._resting)
 
     def add(self, partition: Partition) -> None:
         """Starts fetching, from the partition's log end offset and under its current leader
@@ -224,7 +237,7 @@ class Fetcher:
                 f"epoch {partition.leader_epoch} or an earlier one",
             )
         log = partition.require_log()
-        fetched.is_behind = data.high_watermark > log.log_end_offset
+        fetched.lag = max(data.high_watermark - log.log_end_offset, 0)
         if data.records:
             self._context.throttle.record(partition, len(data.records))
             if log.config.syncs_before_acknowledging:

@@ -42,6 +42,11 @@ class Fetchers:
         """The number of fetched partitions."""
         return len(self._leaders)
 
+    @property
+    def by_leader(self) -> list[tuple[int, Fetcher]]:
+        """The running fetchers, by the id of the node from which they fetch."""
+        return [(leader, running.fetcher) for leader, running in self._running.items()]
+
     def follow(self, partition: Partition) -> None:
         """Starts fetching the partition from its leader, under its current leader epoch."""
         assert not partition.is_leader, f"this node leads {partition.name}"

@@ -11,24 +11,32 @@ from collections.abc import Callable, Iterator
 from ottla.metadata.topic import TopicImage, Topics
 from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.replication.partition import Partition
+from ottla.replication.topic_traffic import TopicTraffic
 
 
 class Partitions:
     """Follows the metadata image; owned by the node's event loop."""
 
-    __slots__ = ("_by_id", "_by_name", "_topics")
+    __slots__ = ("_by_id", "_by_name", "_topics", "_traffic")
 
     def __init__(self, topics: Callable[[], Topics] = Topics) -> None:
         """`topics` returns the topics of the cluster."""
         self._topics = topics
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[Uuid, dict[int, Partition]] = {}
+        # Of the topics with partitions on this node.
+        self._traffic: dict[str, TopicTraffic] = {}
 
     def __iter__(self) -> Iterator[Partition]:
         return iter(self._by_name.values())
 
     def __len__(self) -> int:
         return len(self._by_name)
+
+    @property
+    def traffic(self) -> list[tuple[str, TopicTraffic]]:
+        """The traffic of each topic with a partition on this node."""
+        return list(self._traffic.items())
 
     def get(self, name: TopicPartition) -> Partition | None:
         return self._by_name.get(name)
@@ -52,6 +60,7 @@ class Partitions:
 
     def add(self, partition: Partition) -> None:
         topic, index = partition.name
+        partition.traffic = self._traffic.setdefault(topic, partition.traffic)
         self._by_name[topic, index] = partition
         self._by_id.setdefault(partition.topic_id, {})[index] = partition
 
@@ -61,6 +70,7 @@ class Partitions:
         del of_topic[partition.name.partition], self._by_name[partition.name]
         if not of_topic:
             del self._by_id[partition.topic_id]
+            self._traffic.pop(partition.name.topic, None)
         partition.stop()
 
     def remove_topic(self, topic_id: Uuid) -> list[Partition]:
@@ -68,6 +78,7 @@ class Partitions:
         removed = list(self._by_id.pop(topic_id, {}).values())
         for partition in removed:
             del self._by_name[partition.name]
+            self._traffic.pop(partition.name.topic, None)
         for partition in removed:
             partition.stop()
         return removed

@@ -12,6 +12,7 @@ from typing import Final
 from ottla.model import ErrorCode, KafkaError, LeaderEpoch, NodeId, TopicPartition, Uuid
 from ottla.replication.fetch_waiters import FetchWaiters
 from ottla.replication.partition_read import Isolation, PartitionRead
+from ottla.replication.topic_traffic import TopicTraffic
 from ottla.storage.epochs.epoch_cache import UNDEFINED_EPOCH_END, UNDEFINED_OFFSET, EpochEnd
 from ottla.storage.log.log import Log
 from ottla.wire.messages.fetch import FetchPartition
@@ -32,6 +33,7 @@ class ReadablePartition:
         "log",
         "name",
         "topic_id",
+        "traffic",
     )
 
     def __init__(
@@ -43,6 +45,8 @@ class ReadablePartition:
         self.leader_epoch = leader_epoch
         self.is_leader = True
         self.log: Log | None = None
+        # Replaced by that of the topic when the partition is added to a node's partitions.
+        self.traffic = TopicTraffic()
         self._appended = FetchWaiters()
         self._committed = FetchWaiters()
 

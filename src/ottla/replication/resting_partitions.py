@@ -27,6 +27,9 @@ class RestingPartitions:
         self._calendar: list[_Entry] = []
         self._sequence = 0
 
+    def __len__(self) -> int:
+        return len(self._resting)
+
     def __contains__(self, key: PartitionKey) -> bool:
         return key in self._resting
 

@@ -10,7 +10,6 @@ from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.dice import Dice, RandomDice, SystemDice
 from ottla.runtime.disk import Disk, File
-from ottla.runtime.metrics import Counter, Gauge, Histogram, Metric, MetricName, Metrics
 from ottla.runtime.network import Address, Connection, ConnectionHandler, Listener, Network
 from ottla.runtime.system_disk import SystemDisk
 
@@ -21,18 +20,12 @@ __all__ = [
     "Clock",
     "Connection",
     "ConnectionHandler",
-    "Counter",
     "Dice",
     "Disk",
     "File",
     "Finished",
-    "Gauge",
-    "Histogram",
     "InlineBackground",
     "Listener",
-    "Metric",
-    "MetricName",
-    "Metrics",
     "Network",
     "RandomDice",
     "SystemDice",

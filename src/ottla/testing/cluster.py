@@ -96,6 +96,13 @@ class Cluster:
         return ",".join(f"{host}:{port}" for host, port in self._addresses.values())
 
     @property
+    def metrics_addresses(self) -> list[Address]:
+        """Where the running nodes serve their metrics over HTTP, in the order of their ids. Empty
+        unless `properties` has `ottla.metrics.listener`; "0" is a free port for each node."""
+        nodes = (self._running[node_id] for node_id in sorted(self._running))
+        return [node.metrics_address for node in nodes if node.metrics_address is not None]
+
+    @property
     def running(self) -> list[int]:
         """The ids of the running nodes, without those closed after a metadata or disk failure."""
         return sorted(each for each, node in self._running.items() if not node.has_failed)

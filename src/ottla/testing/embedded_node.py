@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import AsyncExitStack
 from typing import Any, Final, TypeVar
 
 from ottla.broker.host_seams import HostSeams
@@ -48,6 +49,10 @@ class EmbeddedNode:
             background=background,
         )
         self.node = Node(config, world, on_failed=self._failed)
+        self._seams = world
+        # Where the node serves its metrics, if its config says so.
+        self.metrics_address: Address | None = None
+        self._monitoring = AsyncExitStack()
         self._stopping: asyncio.Task[None] | None = None
         self._is_starting = True
         self._loop = asyncio.new_event_loop()
@@ -118,13 +123,26 @@ class EmbeddedNode:
         if self._stopping is None:
             self._stopping = self._loop.create_task(self.node.stop())
         await self._stopping
+        await self._monitoring.aclose()
 
     async def _start(self) -> None:
         """A node that fails during its start closes itself."""
-        await self.node.start()
+        if self.node.config.metrics_listener is not None:
+            # Imported only where metrics are wanted.
+            from ottla.broker.monitoring.monitoring import monitored
+
+            self.metrics_address = await self._monitoring.enter_async_context(
+                monitored(self.node, self._seams)
+            )
+        try:
+            await self.node.start()
+        except BaseException:
+            await self._monitoring.aclose()
+            raise
         self._is_starting = False
 
     async def _die(self) -> None:
+        await self._monitoring.aclose()
         if self._stopping is not None:
             await self._stopping
             return

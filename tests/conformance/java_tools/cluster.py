@@ -19,6 +19,7 @@ _TOOLS = {
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-console-consumer": f"{_PACKAGE}.consumer.ConsoleConsumer",
     "kafka-console-producer": f"{_PACKAGE}.ConsoleProducer",
+    "kafka-consumer-groups": f"{_PACKAGE}.consumer.group.ConsumerGroupCommand",
     "kafka-dump-log": f"{_PACKAGE}.DumpLogSegments",
     "kafka-features": f"{_PACKAGE}.FeatureCommand",
     "kafka-get-offsets": f"{_PACKAGE}.GetOffsetShell",

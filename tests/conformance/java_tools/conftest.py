@@ -8,6 +8,7 @@ import pytest
 
 from tests.conformance.java_tools.client import Java
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.monitoring.monitored_cluster import MetricsPorts
 from tests.support.nodes.cluster_processes import ClusterProcesses
 
 # Two nodes in one, so that it makes a difference whether replicas are spread over them.
@@ -15,8 +16,20 @@ RACKS = {1: "a", 2: "a", 3: "b"}
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProcesses]:
-    processes = ClusterProcesses(tmp_path_factory.mktemp("cluster"))
+def processes(tmp_path_factory: pytest.TempPathFactory) -> ClusterProcesses:
+    return ClusterProcesses(tmp_path_factory.mktemp("cluster"))
+
+
+@pytest.fixture(scope="session")
+def metrics(processes: ClusterProcesses) -> MetricsPorts:
+    return MetricsPorts(processes)
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    processes: ClusterProcesses,
+    metrics: MetricsPorts,
+) -> Iterator[ClusterProcesses]:
     for node in processes.brokers:
         node.configure({"broker.rack": RACKS[node.id]})
     with processes:

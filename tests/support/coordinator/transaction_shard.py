@@ -20,8 +20,8 @@ from ottla.coordinator.transactions.settings import TransactionSettings
 from ottla.coordinator.transactions.states import TransactionState
 from ottla.coordinator.transactions.transaction import Transaction
 from ottla.coordinator.transactions.versions import TV_2
+from ottla.metrics import Metrics
 from ottla.model import TopicPartition
-from ottla.runtime.metrics import Metrics
 from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
 from ottla.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse

@@ -30,9 +30,9 @@ from ottla.controller.quorum_seams import Seams
 from ottla.controller.service import ControllerService
 from ottla.metadata import SUPPORTED_FEATURES, MetadataImage
 from ottla.metadata.broker import feature_structs
+from ottla.metrics import Metrics
 from ottla.model import NodeId, Uuid
 from ottla.runtime.background import Background, InlineBackground
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.security.acls.rights import UNRESTRICTED, Rights
 from ottla.simulation import SeededDice, SimulatedDisk

@@ -247,7 +247,7 @@ def test_leadership_that_ends_within_an_append_leaves_no_waiter(
     def append_and_resign(quorum: MetadataQuorum, records: Any, *, metadata_version: int) -> None:
         append(quorum, records, metadata_version=metadata_version)
         if any(isinstance(record, ConfigRecord) for record in records):
-            quorum._process(quorum._raft.resign)
+            quorum._process(quorum.raft.resign)
 
     async def scene(world: SimulatedQuorum) -> None:
         leader = await lead(world)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -40,12 +40,14 @@ def test_metrics_are_served_as_prometheus_reads_them() -> None:
     metrics.take(PROGRESS)
     metrics.take(PROGRESS)
     with serving(metrics, 0) as port:
-        url = f"http://127.0.0.1:{port}/metrics"
-        with urlopen(url) as answer:
+        request = Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": "text/plain"})
+        with urlopen(request) as answer:
             text = answer.read().decode()
+        with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            assert answer.read().endswith(b"\n# EOF\n")
     assert 'ottla_pipeline_rows_total{query="orders"} 600\n' in text
     assert 'ottla_pipeline_lag_records{query="orders"} 6\n' in text
-    assert 'ottla_pipeline_watermark_seconds{query="orders"} 1356998400\n' in text
+    assert 'ottla_pipeline_watermark_seconds{query="orders"} 1356998400.0\n' in text
     assert "# TYPE ottla_pipeline_rows_total counter\n" in text
 
 

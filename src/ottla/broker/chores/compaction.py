@@ -6,11 +6,12 @@ import logging
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.metrics import Metrics
+from ottla.metrics.table import storage as table
 from ottla.model import KafkaError
 from ottla.runtime.background import Background, WorkerCrashedError
 from ottla.runtime.clock import Clock
 from ottla.runtime.disk import Disk
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.system_clock import sleep_blocking
 from ottla.storage.compaction import (
     CompactionPlan,
@@ -51,10 +52,12 @@ class Compaction:
         self._commit = commit
         self._failures = failures
         self._background = background
-        self._records_read = metrics.counter("LogCleanerRecordsRead")
-        self._records_kept = metrics.counter("LogCleanerRecordsKept")
+        self._records_read = metrics.counter(table.CLEANER_READ_RECORDS)
+        self._records_kept = metrics.counter(table.CLEANER_KEPT_RECORDS)
+        self._seconds = metrics.histogram(table.CLEANER_SECONDS)
         # Logs whose compaction failed, with their end offset. Retried when the log has grown.
         self._failed: dict[Log, int] = {}
+        metrics.measure(table.CLEANER_FAILED_PARTITIONS, lambda: [((), len(self._failed))])
 
     async def compact_filthiest(self) -> None:
         """Compacts all logs that are due, the dirtiest first."""
@@ -121,6 +124,8 @@ class Compaction:
         self._failed.pop(log, None)
         self._records_read.add(result.records_read)
         self._records_kept.add(result.records_kept)
+        seconds = clock.monotonic() - started
+        self._seconds.record(seconds)
         if result.unreadable_count:
             _log.warning(
                 "%s: compaction kept batches whose checksum is correct but whose records cannot "
@@ -135,7 +140,7 @@ class Compaction:
             log.partition,
             result.records_read,
             result.records_kept,
-            clock.monotonic() - started,
+            seconds,
         )
 
 

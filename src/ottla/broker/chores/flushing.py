@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from ottla.metrics import Metrics
+from ottla.metrics.table import storage as table
 from ottla.model import KafkaError
 from ottla.runtime.clock import Clock
-from ottla.runtime.metrics import Metrics
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
@@ -44,7 +45,7 @@ class Flushing:
         self._commit = commit
         self._on_failed = on_failed
         self._interval_ms = interval_seconds * 1_000
-        self._flushes = metrics.histogram("LogFlushTimeMs")
+        self._flushes = metrics.histogram(table.LOG_FLUSH_SECONDS)
         # In seconds of the monotonic clock. Entries end with their logs.
         self._flushed_at: WeakKeyDictionary[Log, float] = WeakKeyDictionary()
         commit.listen(self._synced)
@@ -79,7 +80,7 @@ class Flushing:
             self._on_failed(log, error)
         except KafkaError as error:
             _log.info("%s was truncated while it was flushed: %s", log.partition, error)
-        self._flushes.record((self._clock.monotonic() - started) * 1_000)
+        self._flushes.record(self._clock.monotonic() - started)
 
     def _synced(self, log: Log) -> None:
         self._flushed_at[log] = self._clock.monotonic()

@@ -21,10 +21,11 @@ from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import StrayExpiry
 from ottla.configs import NodeConfig
+from ottla.metrics import Metrics
+from ottla.metrics.table import process, storage
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
@@ -103,8 +104,9 @@ class Housekeeping:
         self._connection_idle_seconds = connection_idle_seconds
         self._strays = StrayExpiry(cluster, logs, clock, background)
         self._compaction = Compaction(cluster, clock, background, logs, commit, failures, metrics)
-        self._loop_delay = metrics.histogram("EventLoopDelayMs")
-        self._deleted_segments = metrics.counter("LogSegmentsDeleted")
+        self._loop_delay = metrics.histogram(process.EVENT_LOOP_DELAY)
+        self._deleted_segments = metrics.counter(storage.SEGMENTS_DELETED)
+        self._expired_producers = metrics.counter(storage.PRODUCER_IDS_EXPIRED)
         self._flushing = Flushing(
             clock, logs, commit, metrics, self._failed, interval_seconds=intervals.flush
         )
@@ -173,7 +175,7 @@ class Housekeeping:
 
     async def _expire_producers(self) -> None:
         async for log in self._each_log():
-            log.producers.state.remove_expired(self._clock.now_ms())
+            self._expired_producers.add(log.producers.state.remove_expired(self._clock.now_ms()))
 
     async def _close_idle(self) -> None:
         now = self._clock.monotonic()
@@ -191,7 +193,7 @@ class Housekeeping:
             started = self._clock.monotonic()
             await self._clock.sleep(_LOOP_DELAY_SECONDS)
             delay = self._clock.monotonic() - started - _LOOP_DELAY_SECONDS
-            self._loop_delay.record(max(delay, 0.0) * 1_000)
+            self._loop_delay.record(max(delay, 0.0))
 
     def _failed(self, log: Log, error: OSError) -> None:
         failure = self._failures.log_failed(log, error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ottla.configs import NodeConfig
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.metadata import MetadataDelta
@@ -31,6 +33,11 @@ class Authorizer:
             if self._is_loaded:
                 self._acls.follow(metadata.image.access_control_entries)
             metadata.listen(self._metadata_changed)
+
+    @property
+    def decisions(self) -> Mapping[bool, int]:
+        """The number of decisions that allowed and that denied something."""
+        return {} if self._acls is None else self._acls.decisions
 
     def rights_of(self, principal: Principal, host: str) -> Rights:
         """The rights of a principal that sends requests from a host."""

@@ -17,6 +17,7 @@ from ottla.wire.schema import Message
 class PeerLane(Enum):
     MARKERS = auto()
     VERIFICATION = auto()
+    MONITORING = auto()
 
 
 class BrokerPeers:

@@ -61,6 +61,8 @@ class Registration:
         offline_directories: Callable[[], list[Uuid]] = list,
     ) -> None:
         self.broker_epoch = _UNREGISTERED
+        # When the active controller answered the last heartbeat, in monotonic seconds.
+        self.heartbeat_answered_at = clock.monotonic()
         self._is_leaving = False
         self._controller = controller
         self._metadata = metadata
@@ -248,6 +250,7 @@ class Registration:
         else:
             if response.error_code != ErrorCode.NOT_CONTROLLER:
                 self._unanswered = 0
+                self.heartbeat_answered_at = self._clock.monotonic()
                 return response
         self._unanswered += 1
         await self._controller.wait_moved(attempts=self._unanswered)

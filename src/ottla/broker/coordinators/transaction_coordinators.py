@@ -5,6 +5,7 @@ They share the marker sender, the producer ids and the metrics.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,13 +15,15 @@ from ottla.broker.control.producer_ids import ProducerIds
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.marker_appending import MarkerAppender
 from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.coordinator.transactions.metrics import TransactionMetrics
 from ottla.metadata.features import TRANSACTION_VERSION
+from ottla.metrics import Metrics, Sample
+from ottla.metrics.table import coordinators as table
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.replication.partition import Partition
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.records import Codec
@@ -30,10 +33,8 @@ if TYPE_CHECKING:
     from ottla.coordinator.runtime.state_machine import Timers
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
     from ottla.coordinator.transactions.markers import TransactionMarkers
-    from ottla.coordinator.transactions.metrics import TransactionMetrics
 
 _JITTER: Final = 0.1
-_MEASURE_SECONDS: Final = 1.0
 
 
 class TransactionCoordinators:
@@ -60,7 +61,8 @@ class TransactionCoordinators:
         self._dice = dice
         self._tasks = tasks
         self._producer_ids = producer_ids
-        self._metrics = metrics
+        self._metrics = TransactionMetrics(metrics)
+        metrics.measure(table.TRANSACTIONS_OLDEST_SECONDS, self._oldest_seconds)
         self._sender: MarkerSender | None = None
         self.shards: CoordinatorShards[TransactionCoordinator] = CoordinatorShards(
             cluster,
@@ -81,10 +83,8 @@ class TransactionCoordinators:
         from ottla.broker.coordinators.transaction_markers import MarkerSender
         from ottla.coordinator.transactions.context import TransactionContext
         from ottla.coordinator.transactions.coordinator import TransactionCoordinator
-        from ottla.coordinator.transactions.metrics import TransactionMetrics
         from ottla.coordinator.transactions.settings import TransactionSettings
 
-        metrics = TransactionMetrics(self._metrics)
         if self._sender is None:
             self._sender = MarkerSender(
                 self._cluster,
@@ -94,7 +94,6 @@ class TransactionCoordinators:
                 self._dice,
                 self._tasks,
             )
-            self._tasks.start("transaction metrics", self._measure(metrics))
         return TransactionCoordinator(
             TransactionContext(
                 timers,
@@ -103,7 +102,7 @@ class TransactionCoordinators:
                     lambda: partition.leader_epoch,
                     partial(self._markers_written, partition.name.partition),
                 ),
-                metrics,
+                self._metrics,
                 self._producer_ids.take_nowait,
                 lambda: TransactionSettings(self._cluster.config.values),
                 lambda: self._cluster.metadata.image.features.get(TRANSACTION_VERSION, 0),
@@ -127,16 +126,12 @@ class TransactionCoordinators:
     def start(self) -> None:
         self._tasks.start("transactional id expiry", self._expire())
 
-    async def _measure(self, metrics: TransactionMetrics) -> None:
-        """Updates the metric for the age of the oldest open transaction."""
-        clock = self._clock
-        while True:
-            now_ms = clock.now_ms()
-            starts = [
-                next(iter(shard.machine.open_since.values()), now_ms) for shard in self.shards.all
-            ]
-            metrics.oldest_open_ms.set(max(now_ms - min(starts, default=now_ms), 0))
-            await clock.sleep(_MEASURE_SECONDS)
+    def _oldest_seconds(self) -> Iterator[Sample]:
+        now_ms = self._clock.now_ms()
+        starts = [
+            next(iter(shard.machine.open_since.values()), now_ms) for shard in self.shards.all
+        ]
+        yield (), max(now_ms - min(starts, default=now_ms), 0) / 1_000
 
     async def _expire(self) -> None:
         clock = self._clock

@@ -22,6 +22,7 @@ from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import Buffer, KafkaError, TopicPartition
 from ottla.replication.partition import Isolation, Partition, PartitionRead
 from ottla.replication.partitions import Partitions
+from ottla.replication.topic_traffic import TopicTraffic
 from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
@@ -74,6 +75,7 @@ class _Answer(NamedTuple):
 
     wanted: SessionPartition
     read: PartitionRead | None
+    traffic: TopicTraffic | None = None
     error: int = 0
     preferred_read_replica: int = -1
 
@@ -133,7 +135,7 @@ class _Reading:
             try:
                 answer = self._read_partition(wanted, left, found)
             except KafkaError as error:
-                answer = _Answer(wanted, None, error.code)
+                answer = _Answer(wanted, None, error=error.code)
             found.answers.append(answer)
             if answer.read is None or answer.preferred_read_replica >= 0:
                 found.is_urgent = True
@@ -148,6 +150,10 @@ class _Reading:
             partition = partitions.by_id(wanted.topic_id, requested.partition)
         else:
             partition = partitions.by_name(wanted.topic, requested.partition)
+        traffic = partition.traffic
+        traffic.fetches += 1
+        # Until the read has succeeded.
+        traffic.failed_fetches += 1
         partition.check_leader_epoch(requested.current_leader_epoch)
         if not partition.is_leader and not self._reads_followers:
             raise partition.not_leader()
@@ -163,11 +169,12 @@ class _Reading:
             )
             if replica is not None:
                 read = self._look(partition, requested.fetch_offset, 0, min_one_batch=False)
-                return _Answer(wanted, read, preferred_read_replica=replica)
-        return _Answer(
-            wanted,
-            self._look(partition, requested.fetch_offset, bytes_max, min_one_batch=not found.size),
-        )
+                traffic.failed_fetches -= 1
+                return _Answer(wanted, read, traffic, preferred_read_replica=replica)
+        min_one_batch = not found.size
+        read = self._look(partition, requested.fetch_offset, bytes_max, min_one_batch=min_one_batch)
+        traffic.failed_fetches -= 1
+        return _Answer(wanted, read, traffic)
 
     def _look(
         self, partition: Partition, offset: int, bytes_max: int, *, min_one_batch: bool
@@ -235,7 +242,10 @@ def _message(answer: _Answer, found: _Found) -> PartitionData:
             last_stable_offset=_INVALID_OFFSET,
             records=b"",
         )
-    aborted = read.aborted_transactions
+    aborted, records = read.aborted_transactions, read.records
+    if records is not None and answer.traffic is not None:
+        answer.traffic.sent_bytes += records.size
+        answer.traffic.sent_records += records.offset_count
     return PartitionData(
         partition_index=index,
         high_watermark=read.high_watermark,
@@ -248,7 +258,7 @@ def _message(answer: _Answer, found: _Found) -> PartitionData:
             for each in aborted
         ],
         preferred_read_replica=answer.preferred_read_replica,
-        records=b"" if read.records is None else records_to_send(read.records, found.slices),
+        records=b"" if records is None else records_to_send(records, found.slices),
     )
 
 

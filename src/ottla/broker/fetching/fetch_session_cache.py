@@ -60,6 +60,8 @@ class FetchSessionCache:
         # Ordered by last use.
         self._of_follower: dict[NodeId, dict[int, FetchSession]] = {}
         self.partition_count = 0
+        # The sessions that were closed to make room for another one.
+        self.evictions = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -113,18 +115,18 @@ class FetchSessionCache:
         if follower is not None:
             own = self._of_follower.get(follower, {})
             if len(own) >= _SESSIONS_PER_FOLLOWER_MAX:
-                self._close(next(iter(own.values())))
+                self._evict(next(iter(own.values())))
         now = self._clock.monotonic()
         if len(self._sessions) >= self._sessions_max:
             replaced = self._unused(now, follower) or self._smaller(now, size, follower)
             if replaced is None:
                 return False
-            self._close(replaced)
+            self._evict(replaced)
         while self.partition_count + size > _PARTITIONS_MAX:
             unused = self._unused(now, follower)
             if unused is None:
                 return False
-            self._close(unused)
+            self._evict(unused)
         return True
 
     def _unused(self, now: float, follower: NodeId | None) -> FetchSession | None:
@@ -161,6 +163,10 @@ class FetchSessionCache:
                 ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
                 f"fetch session {session.id} has too many partitions: {size}",
             )
+
+    def _evict(self, session: FetchSession) -> None:
+        self.evictions += 1
+        self._close(session)
 
     def _close(self, session: FetchSession) -> None:
         del self._sessions[session.id]

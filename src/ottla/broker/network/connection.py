@@ -19,38 +19,33 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from ottla.broker.network.client_session import ClientSession, NotAuthenticatedError
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.handling import HandledApi, RequestContext
 from ottla.broker.network.listener_access import ListenerAccess
+from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.pending import Pending
-from ottla.model import Buffer, ErrorCode, Part
+from ottla.broker.network.request_metrics import Timing
+from ottla.broker.network.responses import Responses
+from ottla.model import ErrorCode
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
 from ottla.runtime.tasks import Tasks
 from ottla.runtime.tls.errors import TlsHandshakeError
-from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
 from ottla.wire.messages.api_versions import ApiVersionsResponse
-from ottla.wire.messages.fetch import FetchResponse
-from ottla.wire.requests import (
-    decode_request_head,
-    encode_response_into,
-    encode_whole_response,
-)
+from ottla.wire.requests import decode_request_head
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
 # More Produce requests than any client has in flight.
 _PENDING_MAX = 64
-# Responses are batched up to this size. Backpressure of the peer is noticed only when writing.
-_UNSENT_BYTES_MAX = 64 * 1024
 _TURN_SECONDS = 0.005
 _VERSION_BITS = 16
 
@@ -62,6 +57,7 @@ class _Awaited(NamedTuple):
     version: int
     correlation_id: int
     lets_others_pass: bool
+    timing: Timing
 
 
 class ClientConnection:
@@ -76,6 +72,7 @@ class ClientConnection:
         clock: Clock,
         tasks: Tasks,
         access: ListenerAccess,
+        counters: ListenerCounters,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -86,6 +83,7 @@ class ClientConnection:
         self._limits = limits
         self._clock = clock
         self._tasks = tasks
+        self._counters = counters
         self._when_closed: list[Callable[[], None]] = []
         self._request_bytes_max = request_bytes_max
         self._session = ClientSession(
@@ -102,17 +100,15 @@ class ClientConnection:
         # By API key and version.
         self._contexts: dict[int, RequestContext] = {}
         self._awaited: deque[_Awaited] = deque()
-        self._unsent: list[Part] = []
-        self._unsent_bytes = 0
-        # Only Fetch responses contain file slices; all others are written as one buffer.
-        self._has_unsent_files = False
+        self._responses = Responses(clock.monotonic, counters.sent_bytes)
         self._is_peer_slow = False
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
         self._monotonic = clock.monotonic
-        self.last_active = self._turn_started = self._monotonic()
+        self.last_active = self._turn_started = self._arrived = self._monotonic()
         limits.accepted(listener)
+        counters.accepted.add()
 
     def connected(self, connection: Connection) -> None:
         self._connection = connection
@@ -123,6 +119,7 @@ class ClientConnection:
                 "closing the connection from %s: its host has reached max.connections.per.ip",
                 connection.peer_address,
             )
+            self._counters.refused.add()
             self.close()
 
     def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
@@ -130,7 +127,8 @@ class ClientConnection:
 
     def buffer_filled(self, length: int) -> None:
         self._frames.buffer_filled(length)
-        self.last_active = self._turn_started = self._monotonic()
+        self._counters.received_bytes.value += length
+        self.last_active = self._turn_started = self._arrived = self._monotonic()
         self._dispatch()
 
     def pause_writing(self) -> None:
@@ -146,6 +144,7 @@ class ClientConnection:
         self._is_closing = True
         self._session.end()
         self._connections.discard(self)
+        self._counters.closed.add()
         self._limits.ended(self.listener, self._connection.peer_address.host)
         for awaited in self._awaited:
             awaited.pending.abandon()
@@ -170,6 +169,11 @@ class ClientConnection:
         return self._session
 
     @property
+    def waiting_apis(self) -> list[str]:
+        """The APIs of the requests whose response is pending."""
+        return [awaited.timing[0].name for awaited in self._awaited]
+
+    @property
     def is_closing(self) -> bool:
         """Whether the connection only waits for the peer to read the last responses."""
         return self._is_closing
@@ -189,7 +193,7 @@ class ClientConnection:
         """Frees the buffers of a closed connection. The connection, its contexts and its transport
         are a reference cycle, so the memory would stay until a full garbage collection."""
         self._frames.release()
-        self._unsent.clear()
+        self._responses.clear()
         self._contexts.clear()
         self._when_closed.clear()
 
@@ -207,29 +211,33 @@ class ClientConnection:
             try:
                 step()
             finally:
-                self._send_unsent()
+                self._responses.write_to(self._connection)
         except NotAuthenticatedError:
             self.close()
         except (ProtocolError, ConnectionAbortedError) as error:
             _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
+            self._counters.rejected_requests.add()
             self.close()
         except Exception:
             _log.exception("closing the connection from %s", self._connection.peer_address)
+            self._counters.rejected_requests.add()
             self.abort()
         return not self._is_closing
 
     def _handle_frames(self) -> None:
         frames = self._frames
+        started = self._turn_started
         while self._may_dispatch():
             frame = frames.next_frame()
             if frame is None:
                 break
-            self._handle(frame)
-            if self._unsent_bytes > _UNSENT_BYTES_MAX:
-                self._send_unsent()
+            self._handle(frame, started)
+            if self._responses.are_many:
+                self._responses.write_to(self._connection)
             if not frames.has_received:
                 break
-            if self._monotonic() - self._turn_started > _TURN_SECONDS:
+            started = self._monotonic()
+            if started - self._turn_started > _TURN_SECONDS:
                 self._end_turn()
 
     def _end_turn(self) -> None:
@@ -258,7 +266,7 @@ class ClientConnection:
             else:
                 self._connection.pause_reading()
 
-    def _handle(self, frame: memoryview) -> None:
+    def _handle(self, frame: memoryview, started: float) -> None:
         key, version, correlation_id, client_id, position = decode_request_head(frame)
         api = self._apis.get(key)
         if api is None:
@@ -269,7 +277,7 @@ class ClientConnection:
                     f"{api.key.name} version {version} is not supported on this listener, only "
                     f"{api.versions[0]} to {api.versions[-1]}"
                 )
-            self._send(_unsupported_version(api), 0, correlation_id)
+            self._refuse_version(api, correlation_id, started)
             return
         if self._session.sasl is not None:
             self._session.check(key)
@@ -277,11 +285,30 @@ class ClientConnection:
         context = self._contexts.get(key << _VERSION_BITS | version)
         if context is None or context.client_id != client_id:
             context = self._context_of(api, version, client_id)
+        metrics = api.metrics
+        if metrics.of_followers is not None:
+            metrics = metrics.for_request(request)
+        metrics.requests[version] += 1
+        metrics.bytes += len(frame)
         answer = api.handler(context, request)
+        handled = self._monotonic()
+        timing = (metrics, self._arrived, started, handled, handled)
         if isinstance(answer, Message) and not self._awaited:
-            self._send(answer, version, correlation_id)
+            self._responses.add(answer, version, correlation_id, timing)
         elif answer is not None:
-            self._await(api, answer, version, correlation_id)
+            self._await(api, answer, version, correlation_id, timing)
+        else:
+            metrics.completed(self._arrived, started, handled, handled, handled)
+
+    def _refuse_version(self, api: HandledApi, correlation_id: int, started: float) -> None:
+        """Answers an unsupported version of ApiVersions with the supported ones, in version 0."""
+        response = ApiVersionsResponse(
+            error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised]
+        )
+        now = self._monotonic()
+        api.metrics.requests[0] += 1
+        timing = (api.metrics, self._arrived, started, now, now)
+        self._responses.add(response, 0, correlation_id, timing)
 
     def _await(
         self,
@@ -289,6 +316,7 @@ class ClientConnection:
         answer: Message | Pending | Awaitable[Message],
         version: int,
         correlation_id: int,
+        timing: Timing,
     ) -> None:
         if isinstance(answer, Pending):
             pending = answer
@@ -299,7 +327,7 @@ class ClientConnection:
             else:
                 self._tasks.start(api.key.name, self._resolve(answer, pending))
         is_append = api.key is ApiKey.PRODUCE
-        self._awaited.append(_Awaited(pending, version, correlation_id, is_append))
+        self._awaited.append(_Awaited(pending, version, correlation_id, is_append, timing))
         pending.when_resolved(self._answer_resolved)
 
     def _context_of(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
@@ -340,50 +368,6 @@ class ClientConnection:
         awaited = self._awaited
         while awaited and (response := awaited[0].pending.response) is not None:
             first = awaited.popleft()
-            self._send(response, first.version, first.correlation_id)
-
-    def _send(self, response: Message, version: int, correlation_id: int) -> None:
-        """Encodes a response and adds it to the unsent ones, which are written together."""
-        if isinstance(response, FetchResponse):
-            self._has_unsent_files = True
-            self._unsent_bytes += encode_response_into(
-                self._unsent, response, version, correlation_id=correlation_id
-            )
-        else:
-            whole = encode_whole_response(response, version, correlation_id=correlation_id)
-            self._unsent.append(whole)
-            self._unsent_bytes += len(whole)
-
-    def _send_unsent(self) -> None:
-        parts = self._unsent
-        if not parts:
-            return
-        self._unsent, self._unsent_bytes = [], 0
-        if not self._has_unsent_files:
-            # Without file slices all parts are buffers.
-            whole: list[Any] = parts
-            self._connection.write(whole if len(whole) == 1 else [b"".join(whole)])
-            return
-        self._has_unsent_files = False
-        buffers: list[Buffer] = []
-        for part in parts:
-            if isinstance(part, FileSlice):
-                data = part.read_cached() if part.size <= COPIED_BYTES_MAX else None
-                if data is not None:
-                    buffers.append(data)
-                    continue
-                self._write(buffers)
-                buffers = []
-                self._connection.send_file(part.file, position=part.position, length=part.size)
-            else:
-                buffers.append(cast(Buffer, part))
-        self._write(buffers)
-
-    def _write(self, buffers: list[Buffer]) -> None:
-        if buffers:
-            self._connection.write([b"".join(buffers)])
-
-
-def _unsupported_version(api: HandledApi) -> ApiVersionsResponse:
-    """The response to an unsupported ApiVersions version: the supported ApiVersions versions."""
-    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised])
+            metrics, arrived, started, handled, _ = first.timing
+            timing = (metrics, arrived, started, handled, self.last_active)
+            self._responses.add(response, first.version, first.correlation_id, timing)

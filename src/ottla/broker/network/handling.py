@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.request_metrics import ApiMetrics, RequestMetrics
 from ottla.runtime.clock import Clock
 from ottla.security.acls.rights import UNRESTRICTED, Right, Rights
 from ottla.wire.apis import ApiKey, request_class
@@ -147,6 +148,11 @@ class HandledApi:
     def _import(self) -> _Registered:
         import_module(f"{self._package}.{self.key.name.lower()}")
         return _handlers[self.key]
+
+    @cached_property
+    def metrics(self) -> ApiMetrics:
+        metrics: RequestMetrics = self._node.request_metrics
+        return metrics.of(self.key)
 
     @cached_property
     def request_class(self) -> type[Message]:

@@ -123,9 +123,15 @@ class Appending:
                 except KafkaError as error:
                     failed = True
                     _refuse(answer, error, partition)
+                    _count_failure(data, partition)
                     continue
                 log = partition.require_log()
-                answer.base_offset, last_offset, answer.log_append_time_ms, _ = result
+                answer.base_offset, last_offset, answer.log_append_time_ms, is_duplicate = result
+                traffic = partition.traffic
+                traffic.produces += 1
+                if not is_duplicate:
+                    traffic.received_bytes += len(data.records or b"")
+                    traffic.received_records += last_offset + 1 - answer.base_offset
                 answer.log_start_offset = log.log_start_offset
                 is_replicated = acks != ACKS_ALL or partition.is_acknowledged(last_offset + 1)
                 if not is_replicated or log.config.syncs_before_acknowledging:
@@ -183,6 +189,14 @@ class Appending:
                 name = TopicPartition(topic.name, answer.index)
                 answer.current_leader = hints.of(answer.error_code, name, topic.topic_id)
         response.node_endpoints = hints.endpoints()
+
+
+def _count_failure(data: PartitionProduceData, partition: Partition | None) -> None:
+    if partition is not None:
+        traffic = partition.traffic
+        traffic.produces += 1
+        traffic.failed_produces += 1
+        traffic.rejected_bytes += len(data.records or b"")
 
 
 def _refuse(

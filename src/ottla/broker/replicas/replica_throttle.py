@@ -34,6 +34,8 @@ class ReplicaThrottle:
     ) -> None:
         self._cluster = cluster
         self._clock = clock
+        # Of all partitions, throttled or not.
+        self.total_bytes = 0
         self._rate_name = f"{side}.replication.throttled.rate"
         self._replicas_name = f"{side}.replication.throttled.replicas"
         self._bytes = ByteRate(
@@ -49,6 +51,7 @@ class ReplicaThrottle:
         )
 
     def record(self, partition: Partition, size: int) -> None:
+        self.total_bytes += size
         if self._rate_max < LONG_MAX and self._is_throttled(partition.name):
             self._bytes.record(size, now=self._clock.monotonic())
 

@@ -63,14 +63,15 @@ class Replication:
         self._tasks = tasks
         self._listeners: list[LeadershipListener] = []
         self.leader_throttle = ReplicaThrottle(cluster, clock, "leader")
-        isr_changes = ControllerIsrChanges(
+        self.follower_throttle = ReplicaThrottle(cluster, clock, "follower")
+        self.isr_changes = ControllerIsrChanges(
             cluster.node_id, cluster.broker_epoch, self._alter_partition, clock, dice, tasks
         )
         self._leading = LeaderContext(
             cluster.node_id,
             cluster.broker_epoch,
             lambda node_id: cluster.image.brokers.get(node_id),
-            isr_changes,
+            self.isr_changes,
             cluster.config.replica_lag_time_max_ms,
         )
         failures.listen(self.forget)
@@ -79,7 +80,7 @@ class Replication:
         self._listeners.append(listener)
 
     @cached_property
-    def _fetchers(self) -> Fetchers:
+    def fetchers(self) -> Fetchers:
         # Imported with the first partition, so that a node without partitions starts faster.
         from ottla.replication.fetchers import Fetchers
         from ottla.replication.follower_context import FetchLimits, FollowerContext
@@ -100,7 +101,7 @@ class Replication:
                     backoff_ms_max=config.replica_fetch_backoff_ms,
                     socket_timeout_ms=config.replica_socket_timeout_ms,
                 ),
-                ReplicaThrottle(cluster, self._clock, "follower"),
+                self.follower_throttle,
             ),
             self._tasks,
             lambda node_id: self._connector.open(node_id, "fetcher"),
@@ -109,16 +110,16 @@ class Replication:
     def follow_metadata(self, partition: Partition, registration: PartitionRegistration) -> None:
         """Makes this node leader or follower of the partition, as `registration` says."""
         if registration.leader == self._cluster.node_id:
-            self._fetchers.unfollow(partition)
+            self.fetchers.unfollow(partition)
             partition.become_leader(registration, self._leading, now_ms=self.now_ms())
         elif partition.become_follower(registration):
-            self._fetchers.follow(partition)
+            self.fetchers.follow(partition)
         for listener in self._listeners:
             listener.follow(partition)
 
     def forget(self, partition: Partition) -> None:
         """Stops replication of a replica that was removed or whose disk failed."""
-        self._fetchers.unfollow(partition)
+        self.fetchers.unfollow(partition)
         for listener in self._listeners:
             listener.forget(partition)
 
@@ -140,7 +141,7 @@ class Replication:
         return int(self._clock.monotonic() * 1_000)
 
     def close(self) -> None:
-        self._fetchers.close()
+        self.fetchers.close()
 
     async def _alter_partition(self, request: AlterPartitionRequest) -> AlterPartitionResponse:
         response: AlterPartitionResponse = await self._controller.send(request)

@@ -26,9 +26,10 @@ from ottla.broker.transactions.verification_requests import (
     request_of,
 )
 from ottla.client import ChannelError, versions
+from ottla.metrics import Metrics
+from ottla.metrics.table import coordinators as table
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.runtime.clock import Clock
-from ottla.runtime.metrics import Metrics
 from ottla.runtime.tasks import Tasks
 from ottla.storage.producers.verification import Verification
 
@@ -61,8 +62,8 @@ class TransactionVerification:
         self._queues: defaultdict[int, deque[VerificationRequest]] = defaultdict(deque)
         self._busy: set[int] = set()
         # The number of rejected partitions, and the response time of other nodes.
-        self._failures = metrics.counter("VerificationFailures")
-        self._time_ms = metrics.histogram("VerificationTimeMs")
+        self._failures = metrics.counter(table.VERIFICATION_FAILURES)
+        self._seconds = metrics.histogram(table.VERIFICATION_SECONDS)
 
     def verify(
         self,
@@ -168,5 +169,5 @@ class TransactionVerification:
             for request in requests:
                 request.fail(ErrorCode.NETWORK_EXCEPTION)
         else:
-            self._time_ms.record((clock.monotonic() - sent_at) * 1_000)
+            self._seconds.record(clock.monotonic() - sent_at)
             answer_all(requests, response)

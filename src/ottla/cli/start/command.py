@@ -37,6 +37,13 @@ def start(
         Path | None,
         typer.Option(help="Kafka's server.properties; command-line options override the file."),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Serve /metrics, /healthz and /readyz over HTTP. A port alone: on 127.0.0.1.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any of Kafka's broker configs."),
@@ -77,6 +84,7 @@ def start(
             listen=listen,
             advertise=advertise,
             config=config,
+            metrics=metrics,
             settings=settings or [],
             verbose=verbose,
         )

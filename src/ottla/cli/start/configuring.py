@@ -21,6 +21,7 @@ def configure_node(
     listen: str | None,
     advertise: str | None,
     config: Path | None,
+    metrics: str | None,
     settings: list[str],
 ) -> NodeConfig:
     """Raises one of `CONFIGURATION_ERRORS`."""
@@ -33,6 +34,8 @@ def configure_node(
         raise ValueError("no data directory; set it with --data-dir or log.dirs")
     if advertise is not None:
         properties["advertised.listeners"] = f"PLAINTEXT://{advertise}"
+    if metrics is not None:
+        properties["ottla.metrics.listener"] = metrics
     node_config = NodeConfig.of(
         properties,
         data_dir=None if data_dir is None else str(data_dir.resolve()),

@@ -10,7 +10,8 @@ import resource
 import signal
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import typer
@@ -26,7 +27,7 @@ from ottla.cli.start.configuring import (
 )
 from ottla.cli.start.log_lines import log_to_stderr
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.configs.exposure import exposure_warnings
+from ottla.configs.exposure import exposure_warnings, metrics_exposure_warning
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
@@ -72,13 +73,14 @@ def run_node(
     listen: str | None,
     advertise: str | None,
     config: Path | None,
+    metrics: str | None,
     settings: list[str],
     verbose: bool,
 ) -> int:
     """Runs until stopped, and returns the exit code."""
     log_limit = LogLimit(SystemClock())
     try:
-        node_config = configure_node(data_dir, listen, advertise, config, settings)
+        node_config = configure_node(data_dir, listen, advertise, config, metrics, settings)
     except CONFIGURATION_ERRORS as error:
         _say_in_red("Wrong configuration:", configuration_error_text(error))
         return _WRONG_USAGE
@@ -89,8 +91,9 @@ def run_node(
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():
         _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
-    for warning in exposure_warnings(node_config):
-        _log.warning("%s", warning)
+    for warning in (*exposure_warnings(node_config), metrics_exposure_warning(node_config)):
+        if warning:
+            _log.warning("%s", warning)
     keep_freed_memory()
     deadline = _Deadline()
     try:
@@ -147,26 +150,44 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     counting = loop.create_task(_count_suppressed(clock, log_limit))
-    with lasting_objects():
-        has_started = await _start(node, stopping, deadline)
-    if has_started:
-        where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
-        took_ms = (clock.monotonic() - started) * 1_000
-        print(
-            f"Ready on {where} (node {config.node_id}, cluster {node.broker.cluster.cluster_id}, "
-            f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
-            flush=True,
-        )
-        gathering = loop.create_task(_gather_memory(clock, world.background))
-        await stopping.wait()
-        gathering.cancel()
-        print("Stopping ...", file=sys.stderr, flush=True)
-    failure = node.failure
-    if has_started:
-        await node.stop()
+    async with _monitored(node, world):
+        with lasting_objects():
+            has_started = await _start(node, stopping, deadline)
+        if has_started:
+            took_ms = (clock.monotonic() - started) * 1_000
+            _say_ready(node, took_ms)
+            gathering = loop.create_task(_gather_memory(clock, world.background))
+            await stopping.wait()
+            gathering.cancel()
+            print("Stopping ...", file=sys.stderr, flush=True)
+        failure = node.failure
+        if has_started:
+            await node.stop()
     counting.cancel()
     if failure is not None:
         raise _NodeFailedError(_failure_text(failure)) from failure
+
+
+@asynccontextmanager
+async def _monitored(node: Node, world: HostSeams) -> AsyncIterator[None]:
+    if node.config.metrics_listener is None:
+        yield
+        return
+    # Imported only by a node that serves its metrics, so that the others start faster.
+    from ottla.broker.monitoring.monitoring import monitored
+
+    async with monitored(node, world):
+        yield
+
+
+def _say_ready(node: Node, took_ms: float) -> None:
+    where = ", ".join(f"{host}:{port}" for host, port in node.addresses.values())
+    print(
+        f"Ready on {where} (node {node.config.node_id}, "
+        f"cluster {node.broker.cluster.cluster_id}, "
+        f"{count(len(node.broker.partitions), 'partition')}, {took_ms:.0f} ms)",
+        flush=True,
+    )
 
 
 def _failure_text(failure: BaseException) -> str:

@@ -19,6 +19,7 @@ from ottla.configs.validators import at_least, list_of, one_of
 METRICS_CONFIGS: Final = (
     string("ottla.log.format", "text", one_of("text", "json"), LOW),
     strings("config.providers", (), list_of(), LOW, CLUSTER_WIDE, NO_CONFIG_PROVIDERS),
+    string("ottla.metrics.listener", ""),
     *without_effect(
         int32("kafka.metrics.polling.interval.secs", 10, at_least(1), LOW),
         strings("kafka.metrics.reporters", (), list_of(), LOW),

@@ -24,6 +24,11 @@ METRICS_TEXTS: Final[Mapping[str, str]] = {
         "Format of the lines that the node logs: text, or json with one object for each line "
         "(time, level, logger, message, node, and exception if there is one)."
     ),
+    "ottla.metrics.listener": (
+        "HOST:PORT on which the node serves /metrics (OpenMetrics), /healthz and /readyz over "
+        "HTTP. A port alone is on 127.0.0.1. Everyone who reaches it can read the names of topics "
+        "and groups. Empty turns it off."
+    ),
     "telemetry.max.bytes": (
         "Largest amount of metrics that a client may push to the broker at once, in bytes "
         "(KIP-714)."

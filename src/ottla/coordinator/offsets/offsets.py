@@ -27,6 +27,11 @@ class Offsets:
         # By group and partition, the producers with a pending offset.
         self._open: dict[str, dict[TopicPartition, set[int]]] = {}
 
+    @property
+    def group_ids(self) -> list[str]:
+        """The groups with committed offsets."""
+        return list(self._by_group)
+
     def of_group(self, group_id: str) -> Mapping[str, Mapping[int, CommittedOffset]]:
         return self._by_group.get(group_id, _NO_OFFSETS)
 

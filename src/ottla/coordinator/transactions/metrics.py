@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from ottla.runtime.metrics import Metrics
+from ottla.metrics import Metrics
+from ottla.metrics.table import coordinators as table
 
 
 class TransactionMetrics:
-    """Shared by all partitions of a node. The age of the oldest transaction is set periodically,
-    the others when transactions change."""
+    """Shared by all partitions of a node."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self.open = metrics.gauge("TransactionsOpen")
-        self.oldest_open_ms = metrics.gauge("TransactionsOldestOpenMs")
-        self.committed = metrics.counter("TransactionsCommitted")
-        self.aborted = metrics.counter("TransactionsAborted")
-        self.timed_out = metrics.counter("TransactionsTimedOut")
+        self.committed = metrics.counter(table.TRANSACTIONS_ENDED, "committed")
+        self.aborted = metrics.counter(table.TRANSACTIONS_ENDED, "aborted")
+        self.timed_out = metrics.counter(table.TRANSACTIONS_TIMED_OUT)

@@ -87,12 +87,10 @@ class TransactionReplay:
 
     def _open(self, transaction: Transaction) -> None:
         self.open_since[transaction.transactional_id] = transaction.start_ms
-        self._context.metrics.open.add(1)
         self.opened(transaction)
 
     def _close(self, transactional_id: str) -> None:
-        if self.open_since.pop(transactional_id, None) is not None:
-            self._context.metrics.open.add(-1)
+        self.open_since.pop(transactional_id, None)
 
     def opened(self, transaction: Transaction) -> None:
         """Called when a transaction becomes ongoing."""

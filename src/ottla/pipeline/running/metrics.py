@@ -1,61 +1,54 @@
-"""Prometheus metrics of a pipeline's progress, served over HTTP on the loopback interface."""
+"""Metrics of a pipeline's progress, served over HTTP on the loopback interface."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Final
 
+from ottla.metrics import Metrics, Sample, TextFormat, render
+from ottla.metrics.rendering import text_format
+from ottla.metrics.table import PIPELINE_FAMILIES, pipelines
 from ottla.pipeline.running.progress import QueryProgress
-
-_HELP: Final = {
-    "ottla_pipeline_batch_id": ("gauge", "Id of the last completed batch."),
-    "ottla_pipeline_rows_total": ("counter", "Rows read since the pipeline started."),
-    "ottla_pipeline_rows_per_second": ("gauge", "Rows per second that the last batch processed."),
-    "ottla_pipeline_batch_seconds": ("gauge", "How long the last batch took."),
-    "ottla_pipeline_lag_records": ("gauge", "Records in the topics that are still to be read."),
-    "ottla_pipeline_state_rows": ("gauge", "Rows in the state of aggregations and joins."),
-    "ottla_pipeline_watermark_seconds": (
-        "gauge",
-        "Watermark: event time before which rows are late.",
-    ),
-}
 
 
 class PipelineMetrics:
     """One thread calls `take`, others call `text`. A query's values are replaced atomically."""
 
     def __init__(self) -> None:
+        # By query and name of the metric.
         self._values: dict[str, dict[str, float]] = {}
         self._rows: dict[str, int] = {}
+        self._metrics = Metrics()
+        for family in PIPELINE_FAMILIES:
+            self._metrics.measure(family, partial(self._samples, family.name))
 
     def take(self, progress: QueryProgress) -> None:
         rows = self._rows[progress.query] = self._rows.get(progress.query, 0) + progress.rows
         values: dict[str, float] = {
-            "ottla_pipeline_batch_id": progress.batch_id,
-            "ottla_pipeline_rows_total": rows,
-            "ottla_pipeline_rows_per_second": progress.rows_per_second,
-            "ottla_pipeline_batch_seconds": progress.batch_ms / 1_000,
-            "ottla_pipeline_state_rows": progress.state_rows,
+            pipelines.BATCH_ID.name: progress.batch_id,
+            pipelines.ROWS.name: rows,
+            pipelines.ROWS_PER_SECOND.name: progress.rows_per_second,
+            pipelines.BATCH_SECONDS.name: progress.batch_ms / 1_000,
+            pipelines.STATE_ROWS.name: progress.state_rows,
         }
         if progress.lag is not None:
-            values["ottla_pipeline_lag_records"] = progress.lag
+            values[pipelines.PIPELINE_LAG.name] = progress.lag
         if progress.watermark is not None:
             moment = datetime.fromisoformat(progress.watermark)
-            values["ottla_pipeline_watermark_seconds"] = moment.timestamp()
+            values[pipelines.WATERMARK.name] = moment.timestamp()
         self._values = {**self._values, progress.query: values}
 
-    def text(self) -> str:
-        lines = []
-        for name, (kind, meaning) in _HELP.items():
-            lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
-            for query, values in self._values.items():
-                if name in values:
-                    lines.append(f'{name}{{query="{query}"}} {values[name]:.15g}')
-        return "\n".join(lines) + "\n"
+    def text(self, format_: TextFormat) -> str:
+        return "".join(render(self._metrics, format_))
+
+    def _samples(self, name: str) -> Iterator[Sample]:
+        for query, values in self._values.items():
+            if name in values:
+                yield (query,), values[name]
 
 
 @contextmanager
@@ -64,9 +57,10 @@ def serving(metrics: PipelineMetrics, port: int) -> Iterator[int]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = metrics.text().encode()
+            format_ = text_format(self.headers.get("Accept", ""))
+            body = metrics.text(format_).encode()
             self.send_response(200)
-            self.send_header("Content-Type", "text/plain; version=0.0.4")
+            self.send_header("Content-Type", format_.value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -43,6 +43,8 @@ class StandardAuthorizer:
     ) -> None:
         """`super_users` are texts such as `User:admin`."""
         self.version = 0
+        # The decisions that sessions got and have cached, by outcome. Quiet ones are not counted.
+        self.decisions = {True: 0, False: 0}
         self._is_loaded = True
         self._super_users = frozenset(super_users)
         self._is_allowed_without_acls = allows_everyone_if_no_acl_found

@@ -181,6 +181,8 @@ class Rights:
         decision = known.get(key)
         if decision is None:
             decision = known[key] = self._ask(authorizer, operation, resource_type, name)
+            if is_audited:
+                authorizer.decisions[decision] += 1
             if is_audited and self._on_decision is not None:
                 resource = AclResource(resource_type, name)
                 self._on_decision(self.principal, self.host, operation, resource, decision)

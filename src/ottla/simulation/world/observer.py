@@ -67,7 +67,7 @@ class Observer:
             if broker is not None:
                 self._quorum = broker.service.controller.quorum
                 # An observer has to read private state here.
-                self._raft = self._quorum._raft._quorum  # noqa: SLF001
+                self._raft = self._quorum.raft._quorum  # noqa: SLF001
                 self._metadata = self._quorum.metadata
                 self._on_broker(broker)
         if broker is None:

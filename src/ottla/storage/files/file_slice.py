@@ -16,12 +16,15 @@ _WARM_BYTES = 1 << 20
 class FileSlice:
     """Valid while its segment is. A deleted segment stays readable for `file.delete.delay.ms`.
 
-    `len` is its size in bytes, so a response can carry it in place of a buffer.
+    `len` is its size in bytes, so a response can carry it in place of a buffer. `offset_count` is
+    the number of offsets in it; an estimate, unless it ends where the readable part of the segment
+    ends.
     """
 
     file: File
     position: int
     size: int
+    offset_count: int = 0
 
     def __len__(self) -> int:
         return self.size

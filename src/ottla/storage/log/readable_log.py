@@ -49,13 +49,18 @@ class ReadableLog:
             found = segment.find(offset)
             if found is None:
                 continue
-            limit = segment.size
-            if upper_offset < self.segments.end_offset(segment, self.log_end_offset):
-                bound = segment.find(upper_offset)
+            limit, end = segment.size, self.segments.end_offset(segment, self.log_end_offset)
+            if upper_offset < end:
+                bound, end = segment.find(upper_offset), upper_offset
                 limit = limit if bound is None else bound.position
             wanted = max(bytes_max, found.size if min_one_batch else 0)
-            size = min(limit - found.position, wanted)
-            return FileSlice(segment.log_file, found.position, size) if size > 0 else None
+            readable = limit - found.position
+            if readable <= 0 or wanted <= 0:
+                return None
+            count = end - offset
+            if wanted >= readable:
+                return FileSlice(segment.log_file, found.position, readable, count)
+            return FileSlice(segment.log_file, found.position, wanted, count * wanted // readable)
         return None
 
     def require_in_range(self, offset: int) -> None:

@@ -214,8 +214,9 @@ class ProducerState:
     def on_log_start_offset_incremented(self, log_start_offset: int) -> None:
         self.unstable.forget_below(log_start_offset)
 
-    def remove_expired(self, now_ms: int) -> None:
-        """Removes producers that were idle too long, unless they have an open transaction."""
+    def remove_expired(self, now_ms: int) -> int:
+        """Removes producers that were idle too long, unless they have an open transaction. Returns
+        how many."""
         expired = [entry for entry in self._entries.values() if self._is_expired(entry, now_ms)]
         for entry in expired:
             del self._entries[entry.producer_id]
@@ -224,6 +225,7 @@ class ProducerState:
             for producer_id, verification in self._verifications.items()
             if now_ms - verification.started_ms < self.expiration_ms
         }
+        return len(expired)
 
     def load(self, entries: Iterable[ProducerEntry], *, now_ms: int) -> None:
         """Replaces the state by a snapshot's entries, and takes ownership of them."""

@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from ottla.broker.chores.compaction import Compaction
+from ottla.metrics import Metrics
 from ottla.runtime.background import InlineBackground
-from ottla.runtime.metrics import Metrics
 from ottla.storage.batches.leader_batch import Origin
 from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_around, batch_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.broker.chores.flushing import Flushing
-from ottla.runtime.metrics import Metrics
+from ottla.metrics import Metrics
 from ottla.storage.log.log import Log
 from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ottla.broker.chores.housekeeping import Housekeeping, Intervals
-from ottla.runtime.metrics import Metrics
+from ottla.metrics import Metrics
 from ottla.storage.log.group_commit import GroupCommit
 from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_of

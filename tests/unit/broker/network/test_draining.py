@@ -24,6 +24,10 @@ class Visitor:
         self._connections = connections
         connections.add(self)
 
+    @property
+    def waiting_apis(self) -> list[str]:
+        return []
+
     def close(self) -> None:
         self.is_closing = True
 

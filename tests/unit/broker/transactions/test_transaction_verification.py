@@ -16,6 +16,7 @@ from ottla.broker.transactions.verification_requests import (
     Verified,
 )
 from ottla.client import ChannelError
+from ottla.metrics.table import coordinators as table
 from ottla.model import ErrorCode, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -138,8 +139,8 @@ def test_a_request_without_an_answer_is_repeated_by_the_client(
     assert failed.errors == {NAME: ErrorCode.NETWORK_EXCEPTION}
     assert not verified.errors
     metrics = node.broker.metrics
-    assert metrics.counter("VerificationFailures").value == 1
-    assert metrics.histogram("VerificationTimeMs").count == 1
+    assert metrics.counter(table.VERIFICATION_FAILURES).value == 1
+    assert sum(metrics.histogram(table.VERIFICATION_SECONDS).counts) == 1
 
 
 def test_an_answer_that_leaves_a_partition_out_verifies_nothing(

@@ -48,6 +48,7 @@ def run(tmp_path: Path, *settings: str, config: Path | None = None) -> int:
         data_dir=tmp_path,
         listen="127.0.0.1:0",
         advertise=None,
+        metrics=None,
         config=config,
         settings=list(settings),
         verbose=False,

@@ -33,7 +33,7 @@ def run_workers(
     """Runs until stopped. Raises CommandError."""
     count = _count(workers)
     try:
-        node = configure_node(data_dir, listen, advertise, config, settings)
+        node = configure_node(data_dir, listen, advertise, config, None, settings)
         plans = plan_workers(node.layers.static, count, host=os.uname().nodename)
     except CONFIGURATION_ERRORS as error:
         text = f"Wrong configuration: {configuration_error_text(error)}"
