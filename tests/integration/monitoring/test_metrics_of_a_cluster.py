@@ -27,12 +27,12 @@ from ottla.wire.records import Record, build_batch
 from tests.support.monitoring.monitored_cluster import MetricsPorts
 from tests.support.monitoring.scraping import Scrape
 from tests.support.nodes.cluster_processes import (
-    HOST,
     ClusterProcesses,
     NodeOfCluster,
     free_ports,
     wait_until,
 )
+from tests.support.nodes.node_listeners import HOST
 from tests.support.nodes.wire_connection import WireConnection
 from tests.support.promtool import check_openmetrics_text, check_prometheus_text
 

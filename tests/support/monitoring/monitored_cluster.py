@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tests.support.monitoring.scraping import Page, Scrape, get
-from tests.support.nodes.cluster_processes import (
-    HOST,
-    ClusterProcesses,
-    NodeOfCluster,
-    free_ports,
-)
+from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluster, free_ports
+from tests.support.nodes.node_listeners import HOST
 
 
 class MetricsPorts:

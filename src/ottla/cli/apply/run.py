@@ -131,8 +131,8 @@ async def carry_out(
 
     try:
         is_done = await executor.execute(plan.changes, report)
-    except CommandError as error:
-        errors.append(error)
+    except CommandError as failure:
+        errors.append(failure)
         is_done = False
     if not is_done:
         for error in errors:
