@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient
 
 from tests.integration.cluster.agreement import assert_everything_is_there
@@ -39,14 +40,25 @@ GAP_SECONDS_MAX = 10.0
 class Switch:
     """A cluster and the phases of its switch."""
 
-    def __init__(self, cluster: ClusterProcesses, authority: Authority) -> None:
+    def __init__(
+        self, cluster: ClusterProcesses, authority: Authority, *, has_static_voters: bool
+    ) -> None:
         files = {"/etc/ottla/ca.pem": str(authority.truststore)}
         for node in cluster.brokers:
             keystore = authority.issue(f"node-{node.id}").keystore
             files[f"/etc/ottla/node{node.id}.keystore.pem"] = str(keystore)
         self.cluster = cluster
-        self.document = SwitchDocument(cluster.brokers, files)
-        self._others = {node.id: node.properties.read_text() for node in cluster.brokers}
+        self.document = SwitchDocument(cluster.brokers, files, has_static_voters=has_static_voters)
+        self._has_static_voters = has_static_voters
+        self._others = {
+            node.id: "".join(
+                line
+                for line in node.properties.read_text().splitlines(keepends=True)
+                # The document has the controllers' addresses.
+                if not line.startswith("controller.quorum.bootstrap")
+            )
+            for node in cluster.brokers
+        }
         for node in cluster.brokers:
             self._configure(node, self.document.before)
 
@@ -75,7 +87,10 @@ class Switch:
         node.configure(self.document.properties(phase, node))
 
     def wait_controllers_have(self, *names: str) -> None:
-        """Returns when each controller is known with these listeners."""
+        """Returns when each controller is known with these listeners. Static voters are only known
+        with the one listener of each node's own configs."""
+        if self._has_static_voters:
+            return
         wait_until(
             lambda: all(
                 set(names) == set(each) for each in controller_listeners(self.cluster).values()
@@ -84,11 +99,26 @@ class Switch:
         )
 
 
-def test_a_cluster_is_switched_to_tls_and_sasl_under_load(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "has_static_voters",
+    [
+        pytest.param(False, id="dynamic-voters"),
+        pytest.param(
+            True,
+            id="static-voters",
+            marks=pytest.mark.skipif(not IS_SOAK, reason="takes long: make soak"),
+        ),
+    ],
+)
+def test_a_cluster_is_switched_to_tls_and_sasl_under_load(
+    tmp_path: Path, has_static_voters: bool
+) -> None:
     authority = Authority(tmp_path)
     listeners = SwitchingListeners(authority.truststore)
-    cluster = ClusterProcesses(tmp_path, PROPERTIES, listeners=listeners)
-    switch = Switch(cluster, authority)
+    cluster = ClusterProcesses(
+        tmp_path, PROPERTIES, listeners=listeners, has_static_voters=has_static_voters
+    )
+    switch = Switch(cluster, authority, has_static_voters=has_static_voters)
     open_secured, secure_nodes, close_plaintext = switch.document.phases
     nodes = cluster.brokers
     with cluster:
