@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ottla.cli.apply.plan import ApplyPlan, make_plan
@@ -16,8 +16,15 @@ from ottla.cli.export.document import cluster_document
 from ottla.security.acls.acl import ANY_PRINCIPAL, AclBinding, AclOperation, Permission
 from tests.support.apply.cluster_states import acls, reachable_from, states
 from tests.support.apply.model_cluster import ModelCluster
+from tests.support.soak import at_scale
 
 STEPS_MAX: Final = 40
+# Making a random state is most of the work.
+checked = settings(
+    max_examples=at_scale(quick=60, soak=1_000),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def asked_for(text: str) -> DesiredState:
@@ -38,6 +45,7 @@ def planned(desired: DesiredState, present: PresentState, *, is_pruning: bool) -
     return plan
 
 
+@checked
 @given(states, st.booleans())
 def test_applying_an_export_changes_nothing(state: PresentState, is_pruning: bool) -> None:
     text = cluster_document(state)
@@ -47,6 +55,7 @@ def test_applying_an_export_changes_nothing(state: PresentState, is_pruning: boo
     assert cluster_document(state) == text
 
 
+@checked
 @given(states, states, st.integers(0, STEPS_MAX), st.booleans())
 def test_a_killed_run_that_is_repeated_ends_as_one_that_was_not_killed(
     present: PresentState, wanted: PresentState, steps: int, is_pruning: bool
@@ -63,6 +72,7 @@ def test_a_killed_run_that_is_repeated_ends_as_one_that_was_not_killed(
     assert planned(desired, straight.state, is_pruning=is_pruning).is_empty
 
 
+@checked
 @given(states, states)
 def test_pruning_an_export_of_another_cluster_makes_them_alike(
     present: PresentState, wanted: PresentState
@@ -74,6 +84,7 @@ def test_pruning_an_export_of_another_cluster_makes_them_alike(
     assert _shape(cluster_document(cluster.state)) == _shape(cluster_document(wanted))
 
 
+@checked
 @given(states, states)
 def test_nothing_is_deleted_without_prune(present: PresentState, wanted: PresentState) -> None:
     cluster = ModelCluster(present)
@@ -83,6 +94,7 @@ def test_nothing_is_deleted_without_prune(present: PresentState, wanted: Present
     assert _names(present) <= _names(cluster.state)
 
 
+@checked
 @given(acls, acls)
 def test_acls_allow_at_any_time_what_the_old_or_the_new_ones_allow(
     old: frozenset[AclBinding], new: frozenset[AclBinding]

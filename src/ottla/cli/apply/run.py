@@ -122,34 +122,39 @@ async def carry_out(
 ) -> ExitCode:
     progress = ProgressReport(terminal, plan.changes, as_json=options.as_json)
     executor = Executor(admin, secrets, SystemClock(), progress.wait)
-    errors: list[CommandError] = []
-
-    def report(outcome: ChangeResult) -> None:
-        progress.report(outcome)
-        if outcome.error is not None:
-            errors.append(outcome.error)
-
-    try:
-        is_done = await executor.execute(plan.changes, report)
-    except CommandError as failure:
-        errors.append(failure)
-        is_done = False
-    if not is_done:
+    errors = await _errors(executor, plan, progress)
+    if errors:
         for error in errors:
             terminal.complain(error)
         terminal.notice(f"{progress.summary} Correct the cause and run the command again.")
         return max(error.exit_code for error in errors)
     rest = await _remaining(admin, desired, options, SystemClock())
     if not rest.is_empty or rest.mistakes:
-        error = CommandError(
+        raise CommandError(
             "All changes were made, but the cluster differs from the file.",
             "Does another client change it, too? `ottla apply --check` shows the differences.",
         )
-        terminal.complain(error)
-        return error.exit_code
     if not options.as_json:
         terminal.stdout.print(progress.summary, markup=False)
     return ExitCode.OK
+
+
+async def _errors(
+    executor: Executor, plan: ApplyPlan, progress: ProgressReport
+) -> list[CommandError]:
+    """Executes the plan. Returns why it is not done to its end; empty if it is."""
+    errors: list[CommandError] = []
+
+    def report(result: ChangeResult) -> None:
+        progress.report(result)
+        if result.error is not None:
+            errors.append(result.error)
+
+    try:
+        await executor.execute(plan.changes, report)
+    except CommandError as lost:
+        errors.append(lost)
+    return errors
 
 
 def question(plan: ApplyPlan) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.cli.cluster_file.parsing import parse_files
@@ -91,6 +91,7 @@ def test_an_export_has_what_was_set_and_nothing_internal() -> None:
     assert cluster_document(state) == HEADER + EXPECTED
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(min_size=1))
 def test_any_value_and_any_name_is_read_back_as_it_was(value: str, group: str) -> None:
     config = PresentConfig(value, is_set=True, type=ConfigType.STRING)
