@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._listoffsets import OffsetSpec
+from confluent_kafka.cimpl import NewTopic
 
 from tests.conformance.java_tools.cluster import ClusterTools
 from tests.conformance.java_tools.test_groups import rows
@@ -74,12 +77,15 @@ def exported(cluster: ClusterProcesses, metrics: MetricsPorts, name: str) -> Lag
     return found
 
 
+def end_of(admin: AdminClient, index: int) -> int:
+    latest: Any = OffsetSpec
+    name = TopicPartition(TOPIC, index)
+    found: int = admin.list_offsets({name: latest.latest()})[name].result(TIMEOUT_SECONDS).offset
+    return found
+
+
 def by_client(admin: AdminClient) -> Lag:
-    names = [TopicPartition(TOPIC, index) for index in range(PARTITIONS)]
-    ends = {
-        name.partition: future.result(TIMEOUT_SECONDS).offset
-        for name, future in admin.list_offsets(dict.fromkeys(names, OffsetSpec.latest())).items()
-    }
+    ends = [end_of(admin, index) for index in range(PARTITIONS)]
     lag: Lag = {}
     for group in COMMITTED:
         requested = [ConsumerGroupTopicPartitions(group)]
@@ -128,8 +134,6 @@ def test_the_lag_in_seconds_grows_until_the_group_has_caught_up(
         return exported(cluster, metrics, "ottla_group_lag_seconds")[key] >= first[key] + 0.5
 
     wait_until(has_grown, "the lag grows with the time")
-    name = TopicPartition(TOPIC, 0)
-    end = admin.list_offsets({name: OffsetSpec.latest()})[name].result(TIMEOUT_SECONDS).offset
-    commit(admin, "reports", [TopicPartition(TOPIC, 0, end)])
+    commit(admin, "reports", [TopicPartition(TOPIC, 0, end_of(admin, 0))])
     assert exported(cluster, metrics, "ottla_group_lag_seconds")[key] == 0
     assert exported(cluster, metrics, "ottla_group_lag_records")[key] == 0

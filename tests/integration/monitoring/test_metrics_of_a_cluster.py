@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from ottla.metrics import Family, MetricKind
 from ottla.metrics.table import NODE_FAMILIES
@@ -23,7 +24,6 @@ from ottla.wire.messages.produce import (
 )
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest
-from ottla.wire.records import Record, build_batch
 from tests.support.monitoring.monitored_cluster import MetricsPorts
 from tests.support.monitoring.scraping import Scrape
 from tests.support.nodes.cluster_processes import (
@@ -35,6 +35,7 @@ from tests.support.nodes.cluster_processes import (
 from tests.support.nodes.node_listeners import HOST
 from tests.support.nodes.wire_connection import WireConnection
 from tests.support.promtool import check_openmetrics_text, check_prometheus_text
+from tests.support.storage.batches import batch_of
 
 TOPIC = "orders"
 RECORDS = 50
@@ -213,7 +214,7 @@ def test_records_and_bytes_are_counted_by_topic(monitored: Monitored) -> None:
 def test_a_rejected_batch_is_counted_with_its_bytes_and_its_error(monitored: Monitored) -> None:
     node = leader_of(monitored, 0)
     before = monitored.metrics.scrape(node)
-    batch = bytearray(build_batch([Record(0, 0, None, b"x")]))
+    batch = batch_of(b"x")
     batch[-1] ^= 1
     data = PartitionProduceData(index=0, records=batch)
     request = ProduceRequest(

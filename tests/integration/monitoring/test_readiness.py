@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.support.monitoring.monitored_cluster import MetricsPorts
@@ -45,6 +46,9 @@ class Watch:
             self._is_over.set()
             thread.join()
 
+    def saw(self, page: Page) -> bool:
+        return page in self.ready
+
     def _run(self) -> None:
         while not self._is_over.wait(0.002):
             try:
@@ -68,7 +72,7 @@ def test_a_node_is_ready_when_it_serves_and_not_before_or_after(tmp_path: Path) 
             node.start()
             try:
                 node.wait_ready()
-                wait_until(lambda watch=watch: READY in watch.ready, "the node is ready")
+                wait_until(partial(watch.saw, READY), "the node is ready")
             except BaseException:
                 node.end_by_force()
                 raise

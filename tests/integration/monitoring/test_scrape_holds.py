@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -37,9 +38,9 @@ class Holds:
 
     @contextmanager
     def measured(self, monkeypatch: pytest.MonkeyPatch, thread: int) -> Iterator[None]:
-        plain = asyncio.Handle._run
+        plain: Any = asyncio.Handle._run
 
-        def run(handle: asyncio.Handle) -> None:
+        def run(handle: Any) -> None:
             task = getattr(handle._callback, "__self__", None)
             is_scrape = isinstance(task, asyncio.Task) and task.get_name() == SCRAPE
             if threading.get_ident() != thread or not is_scrape:
