@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hmac
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -17,7 +18,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs import InvalidConfigError
 from ottla.configs.listener_security import SaslSettings
 from ottla.configs.value import Password
-from ottla.metadata import MetadataImage
+from ottla.metadata import MetadataDelta, MetadataImage
 from ottla.runtime.dice import Dice
 from ottla.security.jaas import JaasEntry, parse_jaas
 from ottla.security.sasl.mechanism import Mechanism, ServerMechanism
@@ -30,9 +31,10 @@ from ottla.security.sasl.scram_credential import (
     ScramMechanism,
     random_text,
 )
+from ottla.security.sasl.scram_unknown_users import UnknownUsers
 from ottla.security.tokens import DelegationToken, TokenCredentials
+from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
-_SECRET_BITS: Final = 256
 _LOGIN_MODULES: Final = {
     Mechanism.PLAIN: "PlainLoginModule",
     Mechanism.SCRAM_SHA_256: "ScramLoginModule",
@@ -53,8 +55,8 @@ class SaslServers:
         token_secret_key: Password | None,
         unknown_user_secret: bytes,
     ) -> None:
-        """`unknown_user_secret` must be the same on all nodes, as far as possible: it decides the
-        salts that unknown users are shown."""
+        """`unknown_user_secret` must be the same on all nodes: it decides the challenges that
+        unknown users get."""
         self._image = image
         self._nonce = partial(random_text, dice.below)
         self._users = {
@@ -70,6 +72,11 @@ class SaslServers:
             name: self._factory(Mechanism(name), sasl, listener, verifier)
             for name in sasl.enabled_mechanisms
         }
+
+    def metadata_changed(self, delta: MetadataDelta) -> None:
+        if delta.scram_credentials_changed:
+            for users in self._users.values():
+                users.unknown.known_changed()
 
     def _factory(
         self,
@@ -95,14 +102,19 @@ class SaslServers:
         if token_secret_key is not None:
             tokens = TokenCredentials(mechanism, self._token, secret_key=token_secret_key)
         return ScramUsers(
-            credential_of=partial(self._credential, mechanism), token_of=tokens, secret=secret
+            credential_of=partial(self._credential, mechanism),
+            token_of=tokens,
+            unknown=UnknownUsers(mechanism, secret, partial(self._credentials, mechanism)),
         )
 
     def _credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
         record = self._image().scram_credentials.get((name, mechanism))
-        if record is None:
-            return None
-        return ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
+        return None if record is None else _credential_of(record)
+
+    def _credentials(self, mechanism: ScramMechanism) -> Iterator[ScramCredential]:
+        for (_, of), record in self._image().scram_credentials.items():
+            if of == mechanism:
+                yield _credential_of(record)
 
     def _token(self, token_id: str) -> DelegationToken | None:
         record = self._image().delegation_tokens.get(token_id)
@@ -110,18 +122,22 @@ class SaslServers:
 
 
 def make_sasl_servers(cluster: ClusterView, dice: Dice) -> SaslServers:
-    """Without a secret that all nodes share, unknown users get other salts from each node."""
     secret_key = cluster.config.delegation_token_secret_key
-    if secret_key is None:
-        secret = dice.below(1 << _SECRET_BITS).to_bytes(_SECRET_BITS // 8)
-    else:
-        secret = secret_key.value.encode()
-    return SaslServers(
+    servers = SaslServers(
         lambda: cluster.image,
         dice,
         token_secret_key=secret_key,
-        unknown_user_secret=secret,
+        unknown_user_secret=_unknown_user_secret(cluster.cluster_id, secret_key),
     )
+    cluster.metadata.listen(servers.metadata_changed)
+    return servers
+
+
+def _unknown_user_secret(cluster_id: str, secret_key: Password | None) -> bytes:
+    """All nodes have the same. Who has not authenticated does not know the cluster's id, so the
+    challenges are of no use for guessing the secret key."""
+    key = "" if secret_key is None else secret_key.value
+    return hmac.digest(key.encode(), cluster_id.encode(), "sha256")
 
 
 def jaas_entry(mechanism: Mechanism, texts: Mapping[str, Password], *, listener: str) -> JaasEntry:
@@ -140,6 +156,10 @@ def jaas_entry(mechanism: Mechanism, texts: Mapping[str, Password], *, listener:
             f"{setting} has the login module {entry.module_name}; {mechanism} needs {module}"
         )
     return entry
+
+
+def _credential_of(record: UserScramCredentialRecord) -> ScramCredential:
+    return ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
 
 
 def _no_token(token_id: str) -> TokenCredential | None:  # noqa: ARG001 - without a secret key
