@@ -28,6 +28,8 @@ from ottla.wire.schema import Message
 # A fetch response may have a batch that is larger than any limit. Memory is allocated only for
 # bytes that have arrived.
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
+# Before that, the peer may be anyone.
+_AUTHENTICATION_BYTES_MAX: Final = 512 * 1024
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
 # Requests that are sent by then are answered before the session ends.
@@ -125,7 +127,9 @@ class Channel:
 
     async def _authenticate(self, mechanism: ClientMechanism, *, timeout_ms: int) -> None:
         started = self._clock.monotonic()
+        self._frames.frame_bytes_max = _AUTHENTICATION_BYTES_MAX
         lifetime_ms = await authenticate(self, mechanism, timeout_ms=timeout_ms)
+        self._frames.frame_bytes_max = _RESPONSE_BYTES_MAX
         if lifetime_ms > 0:
             self._replace_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
 

@@ -52,7 +52,12 @@ class ListenerAccesses:
         security = self._security_of(listener)
         self._accesses[listener] = self._make(listener, security)
         if security.tls is not None:
-            self._endpoints[listener] = open_tls(listener, security.tls, is_server=True)
+            self._endpoints[listener] = open_tls(
+                listener,
+                security.tls,
+                is_server=True,
+                handshake_seconds_max=self._seconds_max,
+            )
 
     def secure(
         self, listener: str, make_handler: Callable[[], ConnectionHandler]
@@ -105,10 +110,15 @@ class ListenerAccesses:
                 self._rights_of,
                 self._on_authentication,
                 listener=listener,
-                seconds_max=self._cluster.config.pre_auth_timeout_ms / 1_000,
+                seconds_max=self._seconds_max,
             )
         except ValueError as error:
             raise InvalidConfigError(f"ssl.principal.mapping.rules: {error}") from None
+
+    @property
+    def _seconds_max(self) -> float:
+        """How long authentication may take, the handshake of TLS included."""
+        return self._cluster.config.pre_auth_timeout_ms / 1_000
 
     def _security_of(self, listener: str) -> ListenerSecurity:
         return self._cluster.config.listener_security.get(listener, PLAINTEXT_SECURITY)

@@ -23,12 +23,14 @@ from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warning
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
+from ottla.configs.synonyms import broker_definition
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
 from ottla.runtime.background import Background
 from ottla.runtime.bounded_disk import BoundedDisk
 from ottla.runtime.busy_poll import SystemBusyPoll
 from ottla.runtime.dice import SystemDice
+from ottla.runtime.exposed_files import warn_if_readable
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
 from ottla.runtime.system_background import SystemBackground
@@ -157,10 +159,18 @@ def _configure(
 
 def _read_properties(file: Path) -> dict[str, str]:
     try:
-        return parse_properties(file.read_text("latin-1"))
+        properties = parse_properties(file.read_text("latin-1"))
     except OSError as error:
         remedy = "give --config the path of the node's server.properties"
         raise ValueError(unreadable_text(file, error, remedy=remedy)) from None
+    if any(_is_secret(name) for name in properties):
+        warn_if_readable(str(file), what="secrets in")
+    return properties
+
+
+def _is_secret(name: str) -> bool:
+    definition = broker_definition(name)
+    return definition is not None and definition.is_sensitive
 
 
 def _parse_settings(settings: list[str]) -> dict[str, str]:

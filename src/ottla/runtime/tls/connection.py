@@ -14,7 +14,8 @@ TLS 0.76.
 
 The peer can make OpenSSL hold one record at most: what the handler does not take stays encrypted,
 and the connection below stops reading. What is sent is encrypted in turns of limited length, and
-only while the peer reads.
+only while the peer reads. A peer that sends no data, such as key updates without end, is processed
+in small steps, and then closed.
 """
 
 from __future__ import annotations
@@ -198,6 +199,9 @@ class TlsConnection:
                     self.close()
                 if not length:
                     break
+            if session.is_abused:
+                self._fail(ConnectionAbortedError("the peer sends TLS messages without data"))
+                return
         except ssl.SSLError as error:
             self._fail(error)
             return
