@@ -26,7 +26,6 @@ class WireConnection:
         *,
         receive_buffer: int | None = None,
         tls: ssl.SSLContext | None = None,
-        tls_session: ssl.SSLSession | None = None,
     ) -> None:
         self.socket = socket.socket()
         self.socket.settimeout(TIMEOUT_SECONDS)
@@ -35,9 +34,7 @@ class WireConnection:
         try:
             self.socket.connect(address)
             if tls is not None:
-                self.socket = tls.wrap_socket(
-                    self.socket, server_hostname="localhost", session=tls_session
-                )
+                self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         except OSError:
             self.socket.close()
             raise

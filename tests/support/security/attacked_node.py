@@ -25,10 +25,11 @@ from tests.support.security.tokens import AUDIENCE, ISSUER, Provider
 HOST: Final = "127.0.0.1"
 LISTENERS: Final = ("CONTROLLER", "ADMIN", "CLIENTS", "SECURE", "MUTUAL")
 PASSWORD: Final = "alice's password"
+BOBS_PASSWORD: Final = "bob's password"
 TOPIC: Final = "orders"
 _AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _PLAIN: Final = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-_USERS: Final = f'user_alice="{PASSWORD}" user_bob="bob\'s password"'
+_USERS: Final = f'user_alice="{PASSWORD}" user_bob="{BOBS_PASSWORD}"'
 _SALT: Final = b"a salt of twenty-six bytes"
 
 
@@ -49,16 +50,13 @@ class AttackedNode(NodeProcess):
         self.authority = Authority(scratch)
         self.certificate = self.authority.issue("broker")
         self.provider = Provider()
-        self.revocations = scratch / "revoked.pem"
-        self.revoke()
+        self.revoked = self.authority.issue("mallory")
+        self._revocations = scratch / "revoked.pem"
+        self._revocations.write_text(self.authority.revocation_list([self.revoked]))
         self._keys = scratch / "keys.json"
         self._keys.write_bytes(self.provider.jwks)
         self.audit_log = scratch / "audit.log"
         super().__init__(scratch, {**self._configs(), **(settings or {})})
-
-    def revoke(self, *certificates: PemFiles) -> None:
-        """Replaces the revocation list."""
-        self.revocations.write_text(self.authority.revocation_list(certificates))
 
     def address_of(self, listener: str) -> tuple[str, int]:
         return HOST, self.ports[LISTENERS.index(listener)]
@@ -106,6 +104,8 @@ class AttackedNode(NodeProcess):
             "authorizer.class.name": _AUTHORIZER,
             "super.users": "User:ANONYMOUS",
             "delegation.token.secret.key": "a secret of all nodes",
+            "connections.max.reauth.ms": "600000",
+            "connection.failed.authentication.delay.ms": "10",
             "ottla.audit.log": str(self.audit_log),
             "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
             **self._of_listener("controller", **{"sasl.enabled.mechanisms": "PLAIN"}),
@@ -115,7 +115,7 @@ class AttackedNode(NodeProcess):
             **self._of_listener("secure", **{"sasl.enabled.mechanisms": "SCRAM-SHA-256"}),
             **self._of_listener("secure", **self._tls()),
             **self._of_listener("mutual", **self._tls(), **{"ssl.client.auth": "required"}),
-            **self._of_listener("mutual", **{"ottla.ssl.crl.location": str(self.revocations)}),
+            **self._of_listener("mutual", **{"ottla.ssl.crl.location": str(self._revocations)}),
         }
 
     def _of_listener(self, name: str, **configs: str) -> dict[str, str]:

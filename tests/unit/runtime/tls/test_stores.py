@@ -25,24 +25,45 @@ def settings(authority: Authority, lists: str, directory: Path) -> TlsSettings:
     return tls_settings(authority.issue("broker"), client_auth="required", crl_location=str(path))
 
 
+class Handshake:
+    """Of a client of the authority with a server, in memory."""
+
+    def __init__(
+        self,
+        server: ssl.SSLContext,
+        client: ssl.SSLContext,
+        session: ssl.SSLSession | None = None,
+    ) -> None:
+        to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.client = client.wrap_bio(
+            to_client, to_server, server_hostname="localhost", session=session
+        )
+        self._ends = (self.client, server.wrap_bio(to_server, to_client, server_side=True))
+
+    def refusal(self) -> str | None:
+        """Why the server refuses the client; None if it accepts it."""
+        for _ in range(3):
+            for end in self._ends:
+                try:
+                    end.do_handshake()
+                except ssl.SSLWantReadError:
+                    continue
+                except ssl.SSLCertVerificationError as error:
+                    return error.verify_message
+        # With TLS 1.3, tickets to resume the session come after the handshake.
+        self._ends[1].write(b"!")
+        self.client.read()
+        return None
+
+
+def client_of(authority: Authority, files: PemFiles) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=str(authority.truststore))
+    context.load_cert_chain(files.keystore)
+    return context
+
+
 def refusal_of(server: ssl.SSLContext, authority: Authority, client: PemFiles) -> str | None:
-    """Why the server refuses a client; None if it accepts it."""
-    trusting = ssl.create_default_context(cafile=str(authority.truststore))
-    trusting.load_cert_chain(client.keystore)
-    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
-    ends = (
-        trusting.wrap_bio(to_client, to_server, server_hostname="localhost"),
-        server.wrap_bio(to_server, to_client, server_side=True),
-    )
-    for _ in range(3):
-        for end in ends:
-            try:
-                end.do_handshake()
-            except ssl.SSLWantReadError:
-                continue
-            except ssl.SSLCertVerificationError as error:
-                return error.verify_message
-    return None
+    return Handshake(server, client_of(authority, client)).refusal()
 
 
 def test_revoked_certificates_are_refused_and_others_are_not(
@@ -53,6 +74,23 @@ def test_revoked_certificates_are_refused_and_others_are_not(
     server = server_context(settings(authority, lists, tmp_path))
     assert refusal_of(server, authority, alice) is None
     assert refusal_of(server, authority, mallory) == "certificate revoked"
+
+
+def test_sessions_from_before_a_revocation_are_not_resumed(
+    authority: Authority, tmp_path: Path
+) -> None:
+    """Without a certificate to check, a resumed session would go around the list."""
+    mallory = authority.issue("mallory")
+    client = client_of(authority, mallory)
+    before = server_context(settings(authority, authority.revocation_list(), tmp_path))
+    first = Handshake(before, client)
+    assert first.refusal() is None
+    resumed = Handshake(before, client, first.client.session)
+    assert resumed.refusal() is None
+    assert resumed.client.session_reused
+    # As `TlsEndpoint` does when the file has changed.
+    after = server_context(settings(authority, authority.revocation_list([mallory]), tmp_path))
+    assert Handshake(after, client, first.client.session).refusal() == "certificate revoked"
 
 
 def test_an_expired_list_accepts_no_certificate(authority: Authority, tmp_path: Path) -> None:
