@@ -75,7 +75,7 @@ class AttackedNode(NodeProcess):
 
     def prepare(self) -> None:
         """Creates the topic, the users of SCRAM, and alice's ACLs."""
-        topic = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
+        topic = CreatableTopic(name=TOPIC, num_partitions=2, replication_factor=1)
         with self.connect("ADMIN") as admin:
             (created,) = admin.send_request(CreateTopicsRequest(topics=[topic]), 7).topics
             assert created.error_code == 0, created.error_message
@@ -83,10 +83,23 @@ class AttackedNode(NodeProcess):
                 users = AlterUserScramCredentialsRequest(upsertions=[upsertion("alice", mechanism)])
                 (result,) = admin.send_request(users, 0).results
                 assert result.error_code == 0, result.error_message
-            kinds = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
-            acls = CreateAclsRequest(creations=[_allow_all(kind) for kind in kinds])
-            for result in admin.send_request(acls, 3).results:
-                assert result.error_code == 0, result.error_message
+        for kind in (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID):
+            self.allow("User:alice", AclOperation.ALL, kind)
+
+    def allow(self, principal: str, operation: AclOperation, kind: ResourceType) -> None:
+        """On every resource of a kind."""
+        acl = AclCreation(
+            resource_type=kind,
+            resource_name="*",
+            resource_pattern_type=PatternType.LITERAL,
+            principal=principal,
+            host="*",
+            operation=operation,
+            permission_type=Permission.ALLOW,
+        )
+        with self.connect("ADMIN") as admin:
+            (result,) = admin.send_request(CreateAclsRequest(creations=[acl]), 3).results
+            assert result.error_code == 0, result.error_message
 
     def _configs(self) -> dict[str, str]:
         protocols = dict(
@@ -150,16 +163,4 @@ def upsertion(
         iterations=iterations,
         salt=_SALT,
         salted_password=salted,
-    )
-
-
-def _allow_all(kind: ResourceType) -> AclCreation:
-    return AclCreation(
-        resource_type=kind,
-        resource_name="*",
-        resource_pattern_type=PatternType.LITERAL,
-        principal="User:alice",
-        host="*",
-        operation=AclOperation.ALL,
-        permission_type=Permission.ALLOW,
     )

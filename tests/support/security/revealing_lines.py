@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.support.security.attacked_node import LISTENERS, AttackedNode
 
-_PEER: Final = r"127\.0\.0\.1:\d+"
+_PEER: Final = r"127\.0\.0\.[12]:\d+"
 _LISTENER: Final = f"(?:{'|'.join(LISTENERS)})"
 _REASON: Final = (
     r"the credentials are invalid"
@@ -30,7 +30,7 @@ _TLS_REASON: Final = (
 _ALLOWED: Final = re.compile(
     r"\S+ \S+ (?:INFO|WARNING) +(?:"
     r"this node is the active controller, in epoch \d+"
-    rf"|the client at 127\.0\.0\.1 did not authenticate on {_LISTENER}: (?:{_REASON})"
+    rf"|the client at 127\.0\.0\.[12] did not authenticate on {_LISTENER}: (?:{_REASON})"
     rf"|closing the connection from {_PEER}: (?:{_REASON}|it did not authenticate in time)"
     rf"|closing the connection from {_PEER}: the TLS handshake failed: (?:{_TLS_REASON})"
     rf"|closing the connection from {_PEER}: its host has max\.connections\.per\.ip connections"

@@ -153,7 +153,7 @@ class ClientConnection:
         for callback in self._when_closed:
             callback()
         self._release()
-        if isinstance(error, TlsHandshakeError):
+        if isinstance(error, TlsHandshakeError) and not self._session.has_failed:
             _log.info("closing the connection from %s: %s", self._connection.peer_address, error)
             self._session.report_failure(str(error))
         elif error is not None:
