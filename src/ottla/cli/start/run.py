@@ -33,6 +33,7 @@ from ottla.runtime.dice import SystemDice
 from ottla.runtime.exposed_files import warn_if_readable
 from ottla.runtime.huge_pages import gather_memory
 from ottla.runtime.log_limit import WINDOW_SECONDS, LogLimit
+from ottla.runtime.log_text import LogFormatter
 from ottla.runtime.system_background import SystemBackground
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
@@ -76,11 +77,8 @@ def run_node(
     log_limit = LogLimit(SystemClock())
     handler = logging.StreamHandler()
     handler.addFilter(log_limit)
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.INFO,
-        format="%(asctime)s %(levelname)-7s %(message)s",
-        handlers=[handler],
-    )
+    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)-7s %(message)s"))
+    logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[handler])
     try:
         node_config = _configure(data_dir, listen, advertise, config, settings)
     except (InvalidConfigError, ValueError, OSError) as error:
