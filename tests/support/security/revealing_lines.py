@@ -28,7 +28,7 @@ _TLS_REASON: Final = (
     r"|[a-z0-9 ]+"
 )
 _ALLOWED: Final = re.compile(
-    r"\S+ \S+ (?:INFO|WARNING) +(?:"
+    r"\S+ \S+ (?:INFO|WARNING|ERROR) +(?:"
     r"this node is the active controller, in epoch \d+"
     rf"|the client at 127\.0\.0\.[12] did not authenticate on {_LISTENER}: (?:{_REASON})"
     rf"|closing the connection from {_PEER}: (?:{_REASON}|it did not authenticate in time)"
@@ -40,7 +40,9 @@ _ALLOWED: Final = re.compile(
     rf"|closing the connection from {_PEER}: [A-Z_]+ version \d+ is not supported .*"
     rf"|closing the connection from {_PEER}: API -?\d+ is not supported on this listener"
     rf"|closing the connection from {_PEER}: there are no messages for API key -?\d+"
-    r"|new certificates are used: .*"
+    r"|Ottla accepts the stored broker config [\w.]+ without effect"
+    rf"|the new settings of listener {_LISTENER} are not used: the (?:key|trust) store \S+ "
+    r"(?:cannot be used|has no certificates).*"
     r"|\.\.\. and [\d,]+ more in the last \d+ s, the last one: .*"
     r")"
 )
