@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from ottla.configs.listeners import ConfiguredListener
 from ottla.configs.node_config import NodeConfig
+
+_LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")
 
 
 def exposure_warning(node: NodeConfig) -> str | None:
@@ -26,4 +31,4 @@ def exposure_warning(node: NodeConfig) -> str | None:
 
 def _is_loopback(listener: ConfiguredListener) -> bool:
     host = listener.host.lower()
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return host in ("localhost", "::1") or _LOOPBACK.fullmatch(host) is not None

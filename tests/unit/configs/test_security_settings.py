@@ -151,6 +151,7 @@ def test_an_address_on_the_command_line_replaces_no_secured_listener(listeners: 
         ({"listeners": "PLAINTEXT://[::1]:0"}, None),
         ({"listeners": "PLAINTEXT://:0"}, "PLAINTEXT (every interface)"),
         ({"listeners": "PLAINTEXT://10.0.0.1:0"}, "PLAINTEXT (10.0.0.1)"),
+        ({"listeners": "PLAINTEXT://127.example.org:0"}, "PLAINTEXT (127.example.org)"),
         (
             {"listeners": "PLAINTEXT://127.0.0.1:0,CONTROLLER://:9093"},
             "CONTROLLER (every interface)",

@@ -199,7 +199,7 @@ class TlsConnection:
                     self.close()
                 if not length:
                     break
-            if session.is_abused:
+            if session.is_abused and not self._is_reading_paused:
                 self._fail(ConnectionAbortedError("the peer sends TLS messages without data"))
                 return
         except ssl.SSLError as error:
