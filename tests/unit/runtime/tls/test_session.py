@@ -87,7 +87,7 @@ def test_buffer_is_small_until_data_arrives(authority: Authority) -> None:
     assert pair.read(pair.server) == bytes(100_000)
     large = len(pair.server.receive_buffer)
     assert small <= 4_096
-    assert large >= 1 << 18
+    assert large >= 1 << 16
     # A ticket of TLS 1.3, or anything else without data.
     pair.server._received, pair.server._decrypted = 100, 0
     assert len(pair.server.receive_buffer) == small
