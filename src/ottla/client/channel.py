@@ -30,6 +30,8 @@ from ottla.wire.schema import Message
 # A fetch response may have a batch that is larger than any limit. Memory is allocated only for
 # bytes that have arrived.
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
+# Before that, the peer may be anyone.
+_AUTHENTICATION_BYTES_MAX: Final = 512 * 1024
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
 # Requests that are sent by then arrive before the session ends.
@@ -151,6 +153,7 @@ class Channel:
         if self._security.mechanism is None:
             return
         started = self._clock.monotonic()
+        self._frames.frame_bytes_max = _AUTHENTICATION_BYTES_MAX
         try:
             lifetime_ms = await authenticate(
                 self, self._security.mechanism(), timeout_ms=timeout_ms
@@ -159,6 +162,7 @@ class Channel:
             raise AuthenticationFailedError(
                 f"cannot log in to {self.address}: {error}", reason=str(error)
             ) from None
+        self._frames.frame_bytes_max = _RESPONSE_BYTES_MAX
         self._authenticate_at = None
         if lifetime_ms > 0:
             self._authenticate_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE

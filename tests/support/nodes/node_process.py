@@ -23,7 +23,8 @@ _READY = "Ready on "
 
 class NodeProcess:
     """Starts with its `with` and is stopped with it. In between it can be killed and started again
-    on the same port. What it says on stderr is collected over all its lives."""
+    on the same port. What it says on stderr is collected over all its lives. With `listeners` among
+    the settings, it has these instead of one in plaintext."""
 
     def __init__(
         self,
@@ -34,8 +35,11 @@ class NodeProcess:
     ) -> None:
         self.data = scratch / "data"
         self.port = 0
+        # Of all listeners, those of controllers first.
+        self.ports: list[int] = []
         self._stderr = scratch / "stderr.txt"
         self._settings = [f"--set={name}={value}" for name, value in (settings or {}).items()]
+        self._has_listeners = "listeners" in (settings or {})
         self._open_files_max = open_files_max
         self._process: subprocess.Popen[str] | None = None
 
@@ -76,7 +80,7 @@ class NodeProcess:
         """Returns the seconds until it said that it was ready."""
         assert self._process is None, "the node is running"
         ottla = Path(sys.executable).with_name("ottla")
-        place = ["--listen", f"127.0.0.1:{self.port}"]
+        place = [] if self._has_listeners else ["--listen", f"127.0.0.1:{self.port}"]
         if not any(each.startswith("--set=log.dirs=") for each in self._settings):
             place += ["--data-dir", str(self.data)]
         started = time.perf_counter()
@@ -95,7 +99,9 @@ class NodeProcess:
         line = self._process.stdout.readline()
         watchdog.cancel()
         assert line.startswith(_READY), f"the node did not start: {line}{self.stderr}"
-        self.port = int(line.removeprefix(_READY).split(" ", 1)[0].rpartition(":")[2])
+        addresses = line.removeprefix(_READY).partition(" (")[0].split(", ")
+        self.ports = [int(each.rpartition(":")[2]) for each in addresses]
+        self.port = self.ports[0]
         return time.perf_counter() - started
 
     def kill(self) -> None:

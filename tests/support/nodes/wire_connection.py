@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket  # noqa: TID251 - tests stand outside of the node
+import ssl
 import struct
 from contextlib import suppress
 from types import TracebackType
@@ -16,15 +17,24 @@ _SIZE = struct.Struct(">i")
 
 
 class WireConnection:
-    """Closed at the end of its `with`. Waits at most `TIMEOUT_SECONDS` for anything."""
+    """Closed at the end of its `with`. Waits at most `TIMEOUT_SECONDS` for anything. With `tls` it
+    is encrypted; the error of a handshake is raised here."""
 
-    def __init__(self, address: tuple[str, int], *, receive_buffer: int | None = None) -> None:
+    def __init__(
+        self,
+        address: tuple[str, int],
+        *,
+        receive_buffer: int | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.socket = socket.socket()
         self.socket.settimeout(TIMEOUT_SECONDS)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         try:
             self.socket.connect(address)
+            if tls is not None:
+                self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         except OSError:
             self.socket.close()
             raise

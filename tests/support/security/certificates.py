@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 from ottla.configs.listener_security import ClientAuth, Store, TlsSettings
 
@@ -32,6 +37,21 @@ class Authority:
     @property
     def pem(self) -> str:
         return self._authority.cert_pem.bytes().decode()
+
+    def revocation_list(self, revoked: Iterable[PemFiles] = (), *, is_expired: bool = False) -> str:
+        """The text of a list of these certificates, in PEM."""
+        key = load_pem_private_key(self._authority.private_key_pem.bytes(), None)
+        assert isinstance(key, EllipticCurvePrivateKey)
+        own = x509.load_pem_x509_certificate(self._authority.cert_pem.bytes())
+        now = datetime.now(UTC)  # noqa: TID251
+        begin = now - timedelta(days=30)
+        until = now + timedelta(days=-1 if is_expired else 1)
+        builder = x509.CertificateRevocationListBuilder(own.subject, begin, until)
+        for files in revoked:
+            certificate = x509.load_pem_x509_certificate(files.keystore.read_bytes())
+            entry = x509.RevokedCertificateBuilder(certificate.serial_number, begin).build()
+            builder = builder.add_revoked_certificate(entry)
+        return builder.sign(key, SHA256()).public_bytes(Encoding.PEM).decode()
 
     def issue(self, name: str, *, is_expired: bool = False) -> PemFiles:
         """A certificate with the common name, valid for localhost and its addresses."""

@@ -14,6 +14,7 @@ from ottla.security.principal import Principal
 from ottla.security.sasl.mechanism import Identity
 from ottla.security.sasl.scram import ScramClient, ScramServer, ScramUsers
 from ottla.security.sasl.scram_credential import ScramMechanism
+from ottla.security.sasl.scram_unknown_users import UnknownUsers
 from ottla.security.tokens import (
     DelegationToken,
     TokenCredentials,
@@ -124,7 +125,7 @@ def test_record_comes_back_without_the_hmac() -> None:
 def test_token_authenticates_with_its_hmac(mechanism: ScramMechanism) -> None:
     tokens = {"id": token()}
     credentials = TokenCredentials(mechanism, tokens.get, secret_key=KEY)
-    users = ScramUsers(lambda _: None, credentials, b"secret")
+    users = ScramUsers(lambda _: None, credentials, UnknownUsers(mechanism, b"secret"))
     server = ScramServer(mechanism, users, nonce=lambda: "server")
     password = Password(b64encode(hmac_of("id", KEY)).decode())
     client = ScramClient(mechanism, "id", password, nonce="client", is_token=True)

@@ -11,7 +11,7 @@ from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.batches.leader_batch import Origin
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
-from ottla.wire.records.batch import iterate_batches
+from ottla.wire.records.batch import DECOMPRESSED_BYTES_MAX, iterate_batches
 from ottla.wire.records.compression import Codec, compress
 from tests.support.storage.batches import (
     GARBAGE_BODIES,
@@ -185,3 +185,19 @@ def test_a_follower_takes_over_garbage_as_its_leader_has_it() -> None:
     assert bytes(all_batches(follower)[0].data) == garbage
     assert [header.producer_id for _, header in iterate_batches(garbage)] == [7]
     assert [each.producer_id for each in entries(follower)] == [7]
+
+
+def test_compaction_keeps_a_bomb_and_compacts_the_rest() -> None:
+    log = compacted_log()
+    append(log, batch_of(b"old", key=b"key"))
+    body = compress(Codec.ZSTD, bytes(DECOMPRESSED_BYTES_MAX + 1))
+    bomb = plant(log, batch_around(body, codec=Codec.ZSTD))
+    append(log, batch_of(b"new", key=b"key"))
+    roll_and_commit(log)
+
+    result = compacted(log)
+
+    assert [each.header.base_offset for each in all_batches(log)] == [1, 2]
+    assert bytes(all_batches(log)[0].data) == bomb
+    (found,) = result.unreadable
+    assert "more than the 268435456 bytes" in found.reason

@@ -11,7 +11,9 @@ any resource of the type. The principal of a failed authentication is null, beca
 has not authenticated may claim any name, and may send a password in place of its name.
 
 The event loop only queues entries. A worker writes them in batches. If entries arrive faster than
-they can be written, or cannot be written at all, they are dropped, and a line has their number.
+they can be written, or cannot be written at all, they are dropped, and a line has their number. So
+are failed authentications beyond `_FAILURES_MAX` a second: anyone can cause them, and a flood of
+them would soon replace the oldest files.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Final, TypeAlias
 
 from ottla.broker.control.authentication import Authentication
@@ -40,6 +43,8 @@ _BATCH_SECONDS: Final = 0.1
 # Bounds the memory of entries that wait to be written. A client chooses the names of resources.
 _QUEUED_CHARACTERS_MAX: Final = 4 << 20
 _CHARACTERS_PER_ENTRY: Final = 400
+# In a day, about as much as the files may hold by default.
+_FAILURES_MAX: Final = 50
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
@@ -54,6 +59,8 @@ class AuditLog:
         self._entries: list[Entry] = []
         self._queued_characters = 0
         self._dropped = 0
+        self._failures = 0
+        self._failures_since = -inf
         self._timer: Timer | None = None
         self._writing: asyncio.Task[object] | None = None
         self._is_closed = False
@@ -81,6 +88,10 @@ class AuditLog:
 
     def authenticated(self, outcome: Authentication) -> None:
         """Logs an authentication that succeeded or failed."""
+        if outcome.failure is not None and self._has_too_many_failures():
+            self._dropped += 1
+            self._write_soon()
+            return
         entry: dict[str, str | int | bool | None] = {
             "principal": None if outcome.principal is None else str(outcome.principal),
             "host": outcome.host,
@@ -91,6 +102,13 @@ class AuditLog:
         if outcome.failure is not None:
             entry["reason"] = outcome.failure
         self._add("authentication", entry)
+
+    def _has_too_many_failures(self) -> bool:
+        now = self._clock.monotonic()
+        if now - self._failures_since >= 1:
+            self._failures_since, self._failures = now, 0
+        self._failures += 1
+        return self._failures > _FAILURES_MAX
 
     async def close(self) -> None:
         """Writes what is queued. Call it before the node's tasks are cancelled."""

@@ -22,12 +22,14 @@ from ottla.broker.control.oauth_documents import (
     Fetch,
     fetch_document,
     is_file_url,
+    path_of,
     read_document,
 )
 from ottla.configs import InvalidConfigError
 from ottla.configs.listener_security import TokenRetrieval
 from ottla.configs.value import Password
 from ottla.controller.quorum_seams import Seams
+from ottla.runtime.exposed_files import warn_if_readable
 from ottla.runtime.https_request import CONNECT_SECONDS_MAX, SECONDS_MAX, HttpsRequest
 from ottla.security.sasl.json_values import parse_object
 from ottla.security.sasl.mechanism import AuthenticationError
@@ -99,6 +101,7 @@ class LoginToken:
             self._begin_read()
             return
         try:
+            warn_if_readable(path_of(self._request.url), what="token")
             self._token = self._read()
         except (OSError, ValueError) as error:
             raise InvalidConfigError(

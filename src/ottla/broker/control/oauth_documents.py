@@ -34,7 +34,7 @@ def read_document(disk: Disk, request: HttpsRequest, fetch: Fetch) -> bytes:
     """Raises OSError, whose message has the path of a file, and only the host of an https URL."""
     if not is_file_url(request.url):
         return fetch(request)
-    path = _path_of(request.url)
+    path = path_of(request.url)
     file = disk.open_readonly(path)
     try:
         document = file.read_at(0, DOCUMENT_BYTES_MAX + 1)
@@ -45,7 +45,8 @@ def read_document(disk: Disk, request: HttpsRequest, fetch: Fetch) -> bytes:
     return document
 
 
-def _path_of(url: str) -> str:
+def path_of(url: str) -> str:
+    """Of a file: URL. Raises HttpsError."""
     parts = urlsplit(url)
     path = unquote(parts.path)
     if parts.netloc not in ("", "localhost") or not path.startswith("/"):

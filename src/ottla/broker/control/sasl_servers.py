@@ -11,7 +11,8 @@ Listeners of controllers use credentials that are not committed yet as well (`Lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hmac
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -19,7 +20,7 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.configs import InvalidConfigError
 from ottla.configs.listener_security import SaslSettings
 from ottla.configs.value import Password
-from ottla.metadata import MetadataImage
+from ottla.metadata import MetadataDelta, MetadataImage
 from ottla.runtime.dice import Dice
 from ottla.security.jaas import JaasEntry, parse_jaas
 from ottla.security.sasl.mechanism import Mechanism, ServerMechanism
@@ -32,10 +33,10 @@ from ottla.security.sasl.scram_credential import (
     ScramMechanism,
     random_text,
 )
+from ottla.security.sasl.scram_unknown_users import UnknownUsers
 from ottla.security.tokens import DelegationToken, TokenCredentials
 from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 
-_SECRET_BITS: Final = 256
 _LOGIN_MODULES: Final = {
     Mechanism.PLAIN: "PlainLoginModule",
     Mechanism.SCRAM_SHA_256: "ScramLoginModule",
@@ -61,12 +62,17 @@ class SaslServers:
         token_secret_key: Password | None,
         unknown_user_secret: bytes,
     ) -> None:
-        """`unknown_user_secret` must be the same on all nodes, as far as possible: it decides the
-        salts that unknown users are shown."""
+        """`unknown_user_secret` must be the same on all nodes: it decides the challenges that
+        unknown users get."""
         self._image = image
         self._nonce = partial(random_text, dice.below)
         self._token_secret_key = token_secret_key
-        self._unknown_user_secret = unknown_user_secret
+        self._unknown = {
+            mechanism: UnknownUsers(
+                mechanism, unknown_user_secret, partial(self._credentials, mechanism)
+            )
+            for mechanism in ScramMechanism
+        }
         self._credential_of_controller = credential_of_controller
 
     def mechanisms(
@@ -84,6 +90,11 @@ class SaslServers:
             name: self._factory(Mechanism(name), sasl, listener, credential_of, verifier)
             for name in sasl.enabled_mechanisms
         }
+
+    def metadata_changed(self, delta: MetadataDelta) -> None:
+        if delta.scram_credentials_changed:
+            for unknown in self._unknown.values():
+                unknown.known_changed()
 
     def _factory(
         self,
@@ -110,11 +121,16 @@ class SaslServers:
         return ScramUsers(
             credential_of=lambda name: _credential(credential_of(name, mechanism)),
             token_of=tokens,
-            secret=self._unknown_user_secret,
+            unknown=self._unknown[mechanism],
         )
 
     def _committed(self, name: str, mechanism: int) -> UserScramCredentialRecord | None:
         return self._image().scram_credentials.get((name, mechanism))
+
+    def _credentials(self, mechanism: ScramMechanism) -> Iterator[ScramCredential]:
+        for (_, of), record in self._image().scram_credentials.items():
+            if of == mechanism:
+                yield _credential_of(record)
 
     def _token(self, token_id: str) -> DelegationToken | None:
         record = self._image().delegation_tokens.get(token_id)
@@ -124,19 +140,23 @@ class SaslServers:
 def make_sasl_servers(
     cluster: ClusterView, credential_of_controller: CredentialOf, dice: Dice
 ) -> SaslServers:
-    """Without a secret that all nodes share, unknown users get other salts from each node."""
     secret_key = cluster.config.delegation_token_secret_key
-    if secret_key is None:
-        secret = dice.below(1 << _SECRET_BITS).to_bytes(_SECRET_BITS // 8)
-    else:
-        secret = secret_key.value.encode()
-    return SaslServers(
+    servers = SaslServers(
         lambda: cluster.image,
         credential_of_controller,
         dice,
         token_secret_key=secret_key,
-        unknown_user_secret=secret,
+        unknown_user_secret=_unknown_user_secret(cluster.cluster_id, secret_key),
     )
+    cluster.metadata.listen(servers.metadata_changed)
+    return servers
+
+
+def _unknown_user_secret(cluster_id: str, secret_key: Password | None) -> bytes:
+    """All nodes have the same. Who has not authenticated does not know the cluster's id, so the
+    challenges are of no use for guessing the secret key."""
+    key = "" if secret_key is None else secret_key.value
+    return hmac.digest(key.encode(), cluster_id.encode(), "sha256")
 
 
 def jaas_entry(mechanism: Mechanism, texts: Mapping[str, Password], *, listener: str) -> JaasEntry:
@@ -158,8 +178,10 @@ def jaas_entry(mechanism: Mechanism, texts: Mapping[str, Password], *, listener:
 
 
 def _credential(record: UserScramCredentialRecord | None) -> ScramCredential | None:
-    if record is None:
-        return None
+    return None if record is None else _credential_of(record)
+
+
+def _credential_of(record: UserScramCredentialRecord) -> ScramCredential:
     return ScramCredential(record.salt, record.stored_key, record.server_key, record.iterations)
 
 

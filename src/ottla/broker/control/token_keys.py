@@ -21,12 +21,14 @@ from ottla.broker.control.oauth_documents import (
     Fetch,
     fetch_document,
     is_file_url,
+    path_of,
     read_document,
 )
 from ottla.configs import InvalidConfigError
 from ottla.configs.listener_security import TokenValidation
 from ottla.controller.quorum_seams import Seams
 from ottla.runtime.clock import Timer
+from ottla.runtime.exposed_files import warn_if_replaceable
 from ottla.runtime.https_request import HttpsRequest
 from ottla.security.sasl.jwt import InvalidKeysError, JwtVerifier
 from ottla.security.sasl.jwt_claims import ClaimSettings
@@ -73,6 +75,7 @@ class TokenKeys:
             self._begin_read()
             return
         try:
+            warn_if_replaceable(path_of(self._request.url), what="JWKS")
             self._read()
         except (OSError, InvalidKeysError) as error:
             raise InvalidConfigError(

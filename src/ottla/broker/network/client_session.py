@@ -52,6 +52,8 @@ class ClientSession:
         self._connection: Connection | None = None
         self._deadline: Timer | None = None
         self._rights: Rights | None = None
+        # A failure ends the connection. Its end may have a reason of its own.
+        self.has_failed = False
         self.sasl: SaslSession | None = access.sasl_session()
 
     @property
@@ -107,8 +109,10 @@ class ClientSession:
         return response
 
     def report_failure(self, failure: str) -> None:
-        """Reports a failed authentication. `failure` has nothing that the client sent."""
-        self._report(None, failure)
+        """Reports a failed authentication, once. `failure` has nothing that the client sent."""
+        if not self.has_failed:
+            self.has_failed = True
+            self._report(None, failure)
 
     def _report(self, principal: Principal | None, failure: str | None) -> None:
         host, listener = self._place()

@@ -271,6 +271,9 @@ class ClientConnection:
         api = self._apis.get(key)
         if api is None:
             raise ProtocolError(f"API {key} is not supported on this listener")
+        # First: also a request that is refused for its version counts.
+        if self._session.sasl is not None:
+            self._session.check(key)
         if version not in api.versions:
             if key != ApiKey.API_VERSIONS:
                 raise ProtocolError(
@@ -279,8 +282,6 @@ class ClientConnection:
                 )
             self._refuse_version(api, correlation_id, started)
             return
-        if self._session.sasl is not None:
-            self._session.check(key)
         request, _ = api.request_class.decode_from(frame, version, position)
         context = self._contexts.get(key << _VERSION_BITS | version)
         if context is None or context.client_id != client_id:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from ottla.cli.exit_codes import CommandError
+from ottla.runtime.log_text import escape_unprintable
 
 # The width for pipes and files: so large that nothing is wrapped or cut. COLUMNS overrides it.
 PIPE_COLUMNS: Final = 65_536
@@ -38,7 +40,17 @@ class Terminal(NamedTuple):
             self.stderr.print(Text(hint), soft_wrap=True)
 
 
-class StandardOutput(Console):
+class SafeConsole(Console):
+    """Escapes what is not printable, so that names in a cluster cannot control the terminal."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else escape_unprintable(text, kept="\n"), style, control)
+
+
+class StandardOutput(SafeConsole):
     """Raises BrokenPipeError when the reader of a pipe has gone, for the command to handle."""
 
     def on_broken_pipe(self) -> None:
@@ -46,7 +58,7 @@ class StandardOutput(Console):
 
 
 def open_terminal() -> Terminal:
-    stdout, stderr = StandardOutput(highlight=False), Console(stderr=True, highlight=False)
+    stdout, stderr = StandardOutput(highlight=False), SafeConsole(stderr=True, highlight=False)
     if not stdout.is_terminal and "COLUMNS" not in os.environ:
         stdout.width = PIPE_COLUMNS
     return Terminal(stdout, stderr)

@@ -9,6 +9,7 @@ from typing import Final
 
 from ottla.configs import NodeConfig
 from ottla.runtime.log_limit import LogLimit
+from ottla.runtime.log_text import LogFormatter
 
 _TEXT: Final = "%(asctime)s %(levelname)-7s %(message)s"
 
@@ -37,5 +38,5 @@ def log_to_stderr(log_limit: LogLimit, config: NodeConfig, *, verbose: bool) -> 
     handler = logging.StreamHandler()
     handler.addFilter(log_limit)
     is_json = config.log_format == "json"
-    handler.setFormatter(JsonLines(node_id=config.node_id) if is_json else logging.Formatter(_TEXT))
+    handler.setFormatter(JsonLines(node_id=config.node_id) if is_json else LogFormatter(_TEXT))
     logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[handler])

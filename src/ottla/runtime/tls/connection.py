@@ -14,7 +14,8 @@ TLS 0.76.
 
 The peer can make OpenSSL hold one record at most: what the handler does not take stays encrypted,
 and the connection below stops reading. What is sent is encrypted in turns of limited length, and
-only while the peer reads.
+only while the peer reads. A peer that sends no data, such as key updates without end, is processed
+in small steps, and then closed.
 """
 
 from __future__ import annotations
@@ -201,6 +202,9 @@ class TlsConnection:
                     self.close()
                 if not length:
                     break
+            if session.is_abused and not self._is_reading_paused:
+                self._fail(ConnectionAbortedError("the peer sends TLS messages without data"))
+                return
         except ssl.SSLError as error:
             # With TLS 1.3, a server that refuses this side's certificate says so only now.
             is_refusal = not self._has_decrypted and "ALERT" in (error.reason or "")

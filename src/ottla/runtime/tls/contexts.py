@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ssl
-from pathlib import Path
 from typing import Final
 
 from ottla.configs.listener_security import TlsSettings
-from ottla.runtime.tls.stores import StoreError, load_keystore, load_truststore
+from ottla.runtime.tls.stores import (
+    StoreError,
+    load_keystore,
+    load_revocation_lists,
+    load_truststore,
+)
 
 _VERSIONS: Final = {
     "TLSv1.2": ssl.TLSVersion.TLSv1_2,
@@ -32,7 +36,8 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
     context.verify_mode = _CLIENT_CERTIFICATES[settings.client_auth]
     if settings.truststore is not None:
         load_truststore(context, settings.truststore)
-    _check_revoked(context, settings)
+    if settings.crl_location is not None:
+        load_revocation_lists(context, settings.crl_location)
     return context
 
 
@@ -47,7 +52,8 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
         context.load_default_certs()
     if settings.keystore is not None:
         load_keystore(context, settings.keystore)
-    _check_revoked(context, settings)
+    if settings.crl_location is not None:
+        load_revocation_lists(context, settings.crl_location)
     return context
 
 
@@ -65,19 +71,3 @@ def _openssl_name(name: str) -> str:
     ECDHE-RSA-AES128-GCM-SHA256."""
     plain = name.removeprefix("TLS_").replace("_WITH_", "_").replace("AES_", "AES")
     return plain.replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305").replace("_", "-")
-
-
-def _check_revoked(context: ssl.SSLContext, settings: TlsSettings) -> None:
-    if settings.crl_location is None:
-        return
-    try:
-        lists = Path(settings.crl_location).read_text()
-        context.load_verify_locations(settings.crl_location)
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(
-            f"the revocation list {settings.crl_location} (ottla.ssl.crl.location) cannot be read: "
-            f"{error}"
-        ) from error
-    if "BEGIN X509 CRL" not in lists:
-        raise StoreError(f"{settings.crl_location} has no certificate revocation list in PEM form")
-    context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF

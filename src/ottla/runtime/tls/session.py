@@ -8,9 +8,16 @@ from typing import Final
 
 from ottla.model.buffers import Buffer
 
-_RECEIVE_BYTES: Final = 256 * 1024
+# OpenSSL keeps as much memory for a connection as it was once given at once; more is not faster.
+_RECEIVE_BYTES: Final = 128 * 1024
+# While a peer sends something else than data, it has to be processed in small steps: 128 KB of key
+# updates take 70 ms.
+_RECEIVE_BYTES_SMALL: Final = 4 * 1024
+# More than 2,000 key updates in a row, where a peer needs one in gigabytes.
+_BYTES_WITHOUT_DATA_MAX: Final = 64 * 1024
 # A receive is finished before the next one of any session begins, so all share one buffer.
 _receive_buffer = memoryview(bytearray(_RECEIVE_BYTES))
+_small_receive_buffer = _receive_buffer[:_RECEIVE_BYTES_SMALL]
 _NOTHING: Final = b""
 
 
@@ -25,14 +32,26 @@ class TlsSession:
             self._incoming, self._outgoing, server_side=is_server, server_hostname=server_name
         )
         self.is_at_end = False
+        # Of the last receive: bytes that were received, and bytes of data that were in them.
+        self._received, self._decrypted = 1, 0
+        self._without_data = 0
 
     @property
     def receive_buffer(self) -> memoryview:
-        """The buffer for the next encrypted bytes, valid until `received`."""
-        return _receive_buffer
+        """The buffer for the next encrypted bytes, valid until `received`. Large if the last
+        receive was mostly data."""
+        is_data = 2 * self._decrypted >= self._received
+        return _receive_buffer if is_data else _small_receive_buffer
 
     def received(self, length: int) -> None:
         self._incoming.write(_receive_buffer[:length])
+        self._received, self._decrypted = length, 0
+        self._without_data += length
+
+    @property
+    def is_abused(self) -> bool:
+        """Whether the peer has sent much, after the handshake, and no data in it."""
+        return self._without_data > _BYTES_WITHOUT_DATA_MAX
 
     @property
     def has_received(self) -> bool:
@@ -45,6 +64,7 @@ class TlsSession:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
             return False
+        self._without_data = 0
         return True
 
     def decrypt_into(self, buffer: bytearray | memoryview) -> int:
@@ -65,6 +85,9 @@ class TlsSession:
             pass
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
             self.is_at_end = True
+        if filled:
+            self._decrypted += filled
+            self._without_data = 0
         return filled
 
     def encrypt(self, data: Buffer) -> int:
@@ -87,8 +110,10 @@ class TlsSession:
             self._tls.unwrap()
 
     def release(self) -> None:
-        """Drops what was received and not decrypted."""
-        self._incoming.read()
+        """Frees OpenSSL's memory, after which the session cannot be used. The connection is part of
+        a reference cycle, so that it would stay until a full garbage collection."""
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        del self._tls
 
     @property
     def peer_certificate(self) -> bytes | None:

@@ -1,4 +1,5 @@
-"""Reads key stores and trust stores: PEM or PKCS#12, from a file or from the settings.
+"""Reads key stores and trust stores, PEM or PKCS#12, from a file or from the settings, and
+certificate revocation lists.
 
 OpenSSL loads a private key only from a file. Decoded keys are shown to it as a file in memory,
 never on disk.
@@ -6,24 +7,23 @@ never on disk.
 
 from __future__ import annotations
 
-import logging
 import os
+import re
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from stat import S_IROTH, S_IWGRP, S_IWOTH
 from typing import Final
 
 from ottla.configs.listener_security import Store
 from ottla.configs.pem import with_line_breaks
 from ottla.configs.value import Password
-
-_log = logging.getLogger(__name__)
+from ottla.runtime.exposed_files import warn_if_readable, warn_if_replaceable
 
 _PEM_CERTIFICATE: Final = "-----BEGIN CERTIFICATE-----"
 _PEM_CERTIFICATE_END: Final = "-----END CERTIFICATE-----"
-_EXPOSED: Final = S_IROTH | S_IWOTH | S_IWGRP
+_PEM_KIND: Final = re.compile("-----BEGIN ([^-]*)-----")
+_PEM_REVOCATION_LIST: Final = "X509 CRL"
 
 
 class StoreError(OSError):
@@ -32,7 +32,8 @@ class StoreError(OSError):
 
 def load_keystore(context: ssl.SSLContext, store: Store) -> None:
     """Loads the private key and its certificate chain. Raises StoreError."""
-    warn_if_exposed(store)
+    if store.location is not None:
+        warn_if_readable(store.location, what="key store")
     if store.type == "PKCS12":
         password: str | None = None
         pem = _decoded(store).key_and_certificates
@@ -63,6 +64,8 @@ def own_certificate(store: Store) -> bytes | None:
 
 def load_truststore(context: ssl.SSLContext, store: Store) -> None:
     """Trusts the certificates of the store. Raises StoreError."""
+    if store.location is not None:
+        warn_if_replaceable(store.location, what="trust store")
     pem = _decoded(store).certificates if store.type == "PKCS12" else _pem_text(store)
     if _PEM_CERTIFICATE not in pem:
         raise StoreError(f"the trust store {name_of(store)} has no certificates")
@@ -74,20 +77,29 @@ def load_truststore(context: ssl.SSLContext, store: Store) -> None:
         ) from None
 
 
-def warn_if_exposed(store: Store) -> None:
-    """Warns if others can read a private key, or replace it."""
-    if store.location is None:
-        return
+def load_revocation_lists(context: ssl.SSLContext, location: str) -> None:
+    """Refuses the certificates in the lists. Raises StoreError, also for a file with other things
+    than lists: OpenSSL would trust certificates in it, and such files are often copied from other
+    hosts."""
+    warn_if_replaceable(location, what="revocation list")
+    name = f"the revocation list {location} (ottla.ssl.crl.location)"
     try:
-        mode = os.stat(store.location).st_mode
-    except OSError:
-        return
-    if mode & _EXPOSED:
-        _log.warning(
-            "other users of this host can read or replace the key store %s; run: chmod 600 %s",
-            store.location,
-            store.location,
+        text = Path(location).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{name} cannot be read: {error}") from error
+    kinds = set(_PEM_KIND.findall(text))
+    if not kinds:
+        raise StoreError(f"{location} has no certificate revocation list in PEM form")
+    if others := sorted(kinds - {_PEM_REVOCATION_LIST}):
+        raise StoreError(
+            f"{name} also has a {others[0].lower()}; remove everything from it but revocation lists"
         )
+    with _file_in_memory(text.encode()) as path:
+        try:
+            context.load_verify_locations(path)
+        except ssl.SSLError as error:
+            raise StoreError(f"{name} cannot be read: {error.reason}") from None
+    context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
 
 
 def _pem_text(store: Store) -> str:

@@ -1,8 +1,8 @@
 """SASL SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677): both sides prove that they know the
 password, and neither sends it.
 
-An unknown user receives a salt and a full exchange, like a user with a wrong password: the salt is
-derived from a secret of the server, so it stays the same for the name. (Kafka fails at once.)
+An unknown user receives a challenge and a full exchange, like a user with a wrong password
+(`scram_unknown_users.py`). Kafka fails at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import hmac
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ottla.configs.value import Password
 from ottla.security.sasl.mechanism import (
@@ -26,7 +26,6 @@ from ottla.security.sasl.scram_credential import (
     ITERATIONS_MIN,
     ScramCredential,
     ScramMechanism,
-    derived_text,
     keys_of,
     salt_password,
 )
@@ -44,8 +43,7 @@ from ottla.security.sasl.scram_messages import (
     parse_server_final,
     parse_server_first,
 )
-
-_SIGNATURE_KEYS: Final = ("stored", "server")
+from ottla.security.sasl.scram_unknown_users import UnknownUsers
 
 
 class TokenCredential(NamedTuple):
@@ -62,11 +60,7 @@ class ScramUsers(NamedTuple):
 
     credential_of: Callable[[str], ScramCredential | None]
     token_of: Callable[[str], TokenCredential | None]
-    # From which the salts of unknown users are derived; the same on every node and after a restart,
-    # or a changed salt reveals that the user does not exist.
-    secret: bytes
-    # What the salts of unknown users come with: the usual number of iterations.
-    unknown_user_iterations: int = ITERATIONS_MIN
+    unknown: UnknownUsers
 
 
 class _Claim(NamedTuple):
@@ -141,26 +135,18 @@ class ScramServer:
 
     def _claim_of(self, first: ClientFirst, now_ms: int) -> _Claim:
         # Made for known users too, so that both take as long.
-        unknown = _Claim(self._unknown_credential(first.name), None)
         if first.is_token:
+            unknown = _Claim(self._users.unknown.token_credential_of(first.name), None)
             token = self._users.token_of(first.name)
             if token is None or token.expires_at_ms <= now_ms:
                 return unknown
             identity = Identity(token.owner_name, token.expires_at_ms, is_from_token=True)
             return _Claim(token.credential, identity)
+        unknown = _Claim(self._users.unknown.credential_of(first.name), None)
         credential = self._users.credential_of(first.name)
         if credential is None or credential.iterations < ITERATIONS_MIN:
             return unknown
         return _Claim(credential, Identity(first.name))
-
-    def _unknown_credential(self, name: str) -> ScramCredential:
-        hash_name, secret = self._mechanism.hash_name, self._users.secret
-        salt = derived_text(secret, hash_name.encode(), b"salt", name.encode())
-        stored_key, server_key = (
-            hmac.digest(secret, f"{kind}:{name}".encode(), hash_name) for kind in _SIGNATURE_KEYS
-        )
-        iterations = self._users.unknown_user_iterations
-        return ScramCredential(salt.encode(), stored_key, server_key, iterations)
 
 
 class ScramClient:

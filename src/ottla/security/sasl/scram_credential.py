@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -26,6 +27,8 @@ ITERATIONS_MAX: Final = 16_384
 _SALTED_MAX: Final = 64
 _RANDOM_BITS: Final = 130
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+# What `random_text` makes.
+SALT_TEXT: Final = re.compile(rb"[0-9a-z]{20,26}")
 
 
 class ScramMechanism(IntEnum):

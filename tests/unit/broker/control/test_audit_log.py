@@ -22,6 +22,7 @@ from ottla.simulation import SimulatedDisk
 from ottla.wire.stored.cluster_metadata.security import AccessControlEntryRecord
 from tests.support.nodes.client_stream import ClientStream
 from tests.support.nodes.one_node import OneNode
+from tests.support.nodes.scripted_node import until
 from tests.support.security.listeners import (
     CLIENTS,
     PASSWORD,
@@ -61,8 +62,12 @@ def written(disk: SimulatedDisk) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def failure(number: int = 0, *, text: str = "") -> Authentication:
-    return Authentication(CLIENTS, f"192.0.2.{number}", "PLAIN", None, text or "wrong")
+def failure(number: int = 0) -> Authentication:
+    return Authentication(CLIENTS, f"192.0.2.{number}", "PLAIN", None, "wrong")
+
+
+def success(number: int = 0, *, name: str = "alice") -> Authentication:
+    return Authentication(CLIENTS, f"192.0.2.{number}", "PLAIN", Principal(USER, name))
 
 
 def test_no_file_without_the_config() -> None:
@@ -181,7 +186,7 @@ def test_entries_beyond_the_queue_are_dropped_and_counted() -> None:
     with audited() as node:
         log = log_of(node)
         for number in range(20_000):
-            log.authenticated(failure(number))
+            log.authenticated(success(number))
         *kept, last = entries(node)
         assert len(kept) > 5_000
         assert last["event"] == "dropped"
@@ -192,8 +197,31 @@ def test_entries_beyond_the_queue_are_dropped_and_counted() -> None:
 def test_long_names_fill_the_queue_sooner() -> None:
     with audited() as node:
         for _ in range(1_000):
-            log_of(node).authenticated(failure(text="x" * 32_000))
+            log_of(node).authenticated(success(name="x" * 32_000))
         assert entries(node)[-1]["dropped"] > 850
+
+
+def test_a_flood_of_failures_does_not_replace_what_was_logged() -> None:
+    """Anyone can cause them, before they are authenticated."""
+    with audited() as node:
+        log = log_of(node)
+        for second in range(3):
+            for number in range(1_000):
+                log.authenticated(failure(number))
+            log.authenticated(success(second))
+            node.run(advance(node, 1.0))
+        found = entries(node)
+        failed = [entry for entry in found if entry.get("allowed") is False]
+        assert len(failed) == 3 * 50
+        assert [entry["host"] for entry in found if entry.get("allowed")] == [
+            f"192.0.2.{second}" for second in range(3)
+        ]
+        assert sum(entry.get("dropped", 0) for entry in found) == 3 * 950
+
+
+async def advance(node: OneNode, seconds: float) -> None:
+    node.clock.advance(seconds)
+    await until(lambda: log_of(node)._writing is None)
 
 
 def test_entries_are_written_in_batches_while_the_node_serves() -> None:
@@ -202,7 +230,7 @@ def test_entries_are_written_in_batches_while_the_node_serves() -> None:
         assert log_in(client) == 0
         writes = node.disk.counters.writes
         for number in range(100):
-            log_of(node).authenticated(failure(number))
+            log_of(node).authenticated(success(number))
         client.feed(b"")
         assert node.disk.counters.writes == writes + 1
         assert len(written(node.disk)) == 101
@@ -215,11 +243,11 @@ def test_lost_entries_are_counted_when_the_disk_works_again() -> None:
         assert log_in(client) == 0
         node.disk.limit_space(0)
         for number in range(3):
-            log_of(node).authenticated(failure(number))
+            log_of(node).authenticated(success(number))
         client.feed(b"")
         assert len(written(node.disk)) == 1
         node.disk.limit_space(None)
-        log_of(node).authenticated(failure(9))
+        log_of(node).authenticated(success(9))
         assert [entry.get("dropped") for entry in entries(node)] == [None, None, 3]
 
 
@@ -235,7 +263,7 @@ def test_full_file_is_replaced() -> None:
     log = log_of(node)
     for _ in range(4):
         for number in range(4_000):
-            log.authenticated(failure(number))
+            log.authenticated(success(number))
         client = ClientStream(node, listener=CLIENTS)
         client.feed(b"")
     node.run(log.close())

@@ -213,22 +213,42 @@ def test_credential_with_other_iterations_is_not_stored(node: OneNode, iteration
     assert ("bob", ScramMechanism.SCRAM_SHA_256) not in node.image.scram_credentials
 
 
-@pytest.mark.parametrize("name", ["alice", "mallory"])
-def test_challenge_has_the_same_form_for_an_unknown_user(node: OneNode, name: str) -> None:
-    challenges = set()
-    for _ in range(2):
-        client = connect(node)
-        _, first = scram(name=name)
-        client.receive(handshake("SCRAM-SHA-256") + authenticate(first))
-        response = authenticate_response(client.answers()[1])
-        assert response.error_code == 0
-        nonce, salt, iterations = bytes(response.auth_bytes).decode().split(",")
-        assert nonce.startswith("r=nonce")
-        assert iterations == "i=4096"
-        challenges.add(salt)
-        client.end()
-    # The salt of a user does not change, and neither does that of an unknown user.
-    assert len(challenges) == 1
+def challenge_of(node: OneNode, name: str) -> tuple[str, str]:
+    """The salt and the iterations that a client of this name gets."""
+    client = connect(node)
+    _, first = scram(name=name)
+    client.receive(handshake("SCRAM-SHA-256") + authenticate(first))
+    response = authenticate_response(client.answers()[1])
+    assert response.error_code == 0
+    client.end()
+    nonce, salt, iterations = bytes(response.auth_bytes).decode().split(",")
+    assert nonce.startswith("r=nonce")
+    return salt, iterations
+
+
+@pytest.mark.parametrize("iterations", [4_096, 8_192])
+def test_challenge_has_the_same_form_for_an_unknown_user(
+    start_node: StartNode, iterations: int
+) -> None:
+    node = start_node(configs=SASL_CONFIGS)
+    add_scram_user(node, "alice", iterations=iterations)
+    known, unknown = challenge_of(node, "alice"), challenge_of(node, "mallory")
+    assert unknown[1] == known[1] == f"i={iterations}"
+    assert len(unknown[0]) == len(known[0])
+    # The salt of a user does not change, and neither does that of an unknown one.
+    assert (known, unknown) == (challenge_of(node, "alice"), challenge_of(node, "mallory"))
+    assert challenge_of(node, "trudy") != unknown
+
+
+@pytest.mark.parametrize("configs", [{}, {"delegation.token.secret.key": "of all nodes"}])
+def test_challenge_of_an_unknown_user_is_the_same_after_a_restart(
+    start_node: StartNode, configs: dict[str, str]
+) -> None:
+    node = start_node(configs=SASL_CONFIGS | configs)
+    before = challenge_of(node, "mallory")
+    disk = node.crash()
+    again = start_node(disk, configs=SASL_CONFIGS | configs, seed=1)
+    assert challenge_of(again, "mallory") == before
 
 
 def test_secrets_are_compared_in_constant_time_for_unknown_users_too(

@@ -109,10 +109,22 @@ def test_requests_behind_a_successful_authentication_are_served(node: OneNode) -
     client.end()
 
 
-def test_versions_are_answered_twice_only(node: OneNode) -> None:
+UNSUPPORTED_VERSIONS = with_size(struct.pack(">hhih", ApiKey.API_VERSIONS, 99, 7, -1) + b"\0")
+
+
+@pytest.mark.parametrize("request_bytes", [framed(ApiVersionsRequest(), 3), UNSUPPORTED_VERSIONS])
+def test_versions_are_answered_twice_only(node: OneNode, request_bytes: bytes) -> None:
     client = connect(node)
-    client.receive(framed(ApiVersionsRequest(), 3) * 3)
+    client.receive(request_bytes * 3)
     assert len(client.answers()) == 2
+    assert client.is_closed
+    client.end()
+
+
+def test_versions_are_not_answered_during_an_exchange(node: OneNode) -> None:
+    client = connect(node)
+    client.receive(handshake() + UNSUPPORTED_VERSIONS)
+    assert len(client.answers()) == 1
     assert client.is_closed
     client.end()
 

@@ -101,3 +101,18 @@ def test_flood_of_failures_has_few_lines(start_node: StartNode) -> None:
     finally:
         logger.removeHandler(handler)
     assert 0 < len(written) <= 2 * LINES_MAX
+
+
+def test_late_handshake_has_one_line(
+    start_node: StartNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its deadline is that of authentication, too."""
+    node = start_node(configs=SASL_CONFIGS | {"ottla.audit.log": "/data/audit.log"})
+    client = ClientStream(node, listener=CLIENTS)
+    client.feed(b"")
+    assert client.is_closed
+    client.fail(TlsHandshakeError("the TLS handshake failed: no TLS handshake within 10 s"))
+    assert caplog.text.count("closing the connection from 192.0.2.1:50000") == 1
+    assert node.broker.audit_log is not None
+    node.run(node.broker.audit_log.close())
+    assert node.disk.content("/data/audit.log").count(b"\n") == 1

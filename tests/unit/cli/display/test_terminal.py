@@ -4,6 +4,7 @@ import pytest
 from rich.tree import Tree
 
 from ottla.cli.display.terminal import new_table, open_terminal
+from ottla.cli.exit_codes import CommandError
 
 LONG = "long " * 100
 
@@ -36,3 +37,20 @@ def test_columns_in_the_environment_are_respected(
     table.add_row(LONG)
     open_terminal().stdout.print(table)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egroup"
+
+
+def test_names_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A group's id may contain any character."""
+    table = new_table("group", "members")
+    table.add_row(HOSTILE, "1")
+    terminal = open_terminal()
+    terminal.stdout.print(table)
+    terminal.complain(CommandError(f"The group {HOSTILE} does not exist.", HOSTILE))
+    terminal.notice(HOSTILE)
+    printed = capsys.readouterr()
+    for text in (printed.out, printed.err):
+        assert r"\x1b]0;owned" in text
+        assert text.replace("\n", "").isprintable()

@@ -119,3 +119,25 @@ def test_settings_without_effect_are_named_in_one_line(
 
     [said] = [record.message for record in caplog.records if "without effect" in record.message]
     assert said.endswith(": listener.name.a.max.connections, num.io.threads")
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "is_warned"),
+    [
+        ("delegation.token.secret.key=s\n", 0o644, True),
+        ("listener.name.x.ssl.key.password=s\n", 0o620, True),
+        ("sasl.jaas.config=s\n", 0o600, False),
+        ("num.partitions=3\n", 0o644, False),
+    ],
+)
+def test_a_file_with_secrets_that_others_can_read_is_warned_about(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, mode: int, is_warned: bool
+) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text(text)
+    file.chmod(mode)
+    run(tmp_path, "node.id=7", config=file)
+    warnings = [each.getMessage() for each in caplog.records if "chmod 600" in each.getMessage()]
+    assert bool(warnings) == is_warned
+    for warning in warnings:
+        assert f"the secrets in {file}; run: chmod 600 {file}" in warning

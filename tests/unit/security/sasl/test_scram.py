@@ -26,6 +26,7 @@ from ottla.security.sasl.scram_credential import (
     make_credential,
     salt_password,
 )
+from ottla.security.sasl.scram_unknown_users import UnknownUsers
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 NOW_MS = 1_000_000
@@ -54,7 +55,7 @@ def server(
     users = ScramUsers(
         ({"user": CREDENTIAL} if credentials is None else credentials).get,
         (tokens or {}).get,
-        secret,
+        UnknownUsers(mechanism, secret),
     )
     return ScramServer(mechanism, users, nonce=lambda: SERVER_NONCE)
 
@@ -209,7 +210,7 @@ def test_replayed_and_out_of_order_messages_are_refused() -> None:
 
 
 def test_a_whole_exchange_cannot_be_replayed() -> None:
-    users = ScramUsers({"user": CREDENTIAL}.get, lambda _: None, b"secret")
+    users = ScramUsers({"user": CREDENTIAL}.get, lambda _: None, UnknownUsers(SHA_256, b"s"))
     later = ScramServer(SHA_256, users, nonce=lambda: "another")
     assert "the nonce differs" in refusal(later, CLIENT_FIRST, CLIENT_FINAL).reason
 
