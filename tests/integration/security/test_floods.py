@@ -27,17 +27,18 @@ from tests.support.security.attacked_node import PASSWORD, AttackedNode
 from tests.support.security.attacks import under_attack
 from tests.support.security.sasl_wire import log_in, log_in_plainly, scram
 from tests.support.security.tls_wire import TlsWire
-from tests.support.soak import at_scale
+from tests.support.soak import IS_SOAK, at_scale
 
 DEADLINE_SECONDS: Final = 2.0
 # The deadline, and what a busy machine takes besides.
 SECONDS_MAX: Final = DEADLINE_SECONDS + 5.0
 ATTACKER: Final = "127.0.0.2"
-PER_IP: Final = at_scale(quick=150, soak=2_000)
-CONNECTIONS: Final = at_scale(quick=120, soak=1_500)
+PER_IP: Final = at_scale(quick=150, soak=600)
+CONNECTIONS: Final = at_scale(quick=120, soak=500)
 WAVES: Final = at_scale(quick=1, soak=20)
 HALF_OPEN_BYTES_MAX: Final = 100 * 1024
-STEADY_P99_SECONDS_MAX: Final = 1.0
+# A soak runs alone; other tests run beside the short form.
+STEADY_P99_SECONDS_MAX: Final = 0.5 if IS_SOAK else 2.0
 MEBIBYTE: Final = 1 << 20
 VERSIONS: Final = framed(ApiVersionsRequest(), 0)
 HANDSHAKE: Final = framed(SaslHandshakeRequest(mechanism="PLAIN"), 1)
@@ -131,7 +132,7 @@ def test_half_open_handshakes_end_at_the_deadline_and_leave_no_memory(node: Atta
         kept.append(node.resident_bytes)
     print(f"{each / 1024:.0f} KB each; {[size >> 20 for size in kept]} MB after each wave")
     # Later waves use the memory of the first again.
-    assert kept[-1] - kept[0] < 8 * MEBIBYTE
+    assert kept[-1] - kept[0] < 32 * MEBIBYTE
 
 
 SILENCES: dict[str, tuple[str, bytes]] = {

@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import hmac
 from base64 import b64decode, b64encode
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -139,6 +141,33 @@ def test_wrong_password_and_unknown_user_are_the_same_to_the_client() -> None:
     assert [error.message for error in errors] == [errors[0].message] * 2
     assert [error.reason for error in errors] == [errors[0].reason] * 2
     assert "user or wrong password" in errors[0].reason
+
+
+def test_unknown_user_takes_as_much_work_as_a_wrong_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+    for module, name in ((hmac, "digest"), (hashlib, "pbkdf2_hmac")):
+        monkeypatch.setattr(module, name, counted(done, name, getattr(module, name)))
+    work = []
+    for name in ("user", "nobody"):
+        tested = server({"user": CREDENTIAL})
+        done.clear()
+        challenge = tested.evaluate(client(name, "guess").first_message(), now_ms=NOW_MS).data
+        nonce = challenge.split(b",")[0]
+        refusal(tested, b"c=biws," + nonce + b",p=" + b64encode(bytes(32)))
+        work.append(list(done))
+    assert work[0] == work[1]
+    # A guess costs the server no hashing of passwords.
+    assert set(work[0]) == {"digest"}
+
+
+def counted(done: list[str], name: str, function: Callable[..., bytes]) -> Callable[..., bytes]:
+    def count(*arguments: Any) -> bytes:
+        done.append(name)
+        return function(*arguments)
+
+    return count
 
 
 def test_unknown_user_has_a_salt_that_stays_the_same() -> None:
