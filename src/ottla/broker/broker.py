@@ -62,6 +62,7 @@ from ottla.controller.service import ControllerService
 from ottla.metadata import MetadataDelta
 from ottla.metrics import Metrics
 from ottla.metrics.table.requests import AUTHENTICATIONS
+from ottla.metrics.table.storage import LOG_FLUSH_SECONDS
 from ottla.model import NodeId
 from ottla.replication.partitions import Partitions
 from ottla.runtime.tasks import Tasks
@@ -125,7 +126,7 @@ class Broker:
 
         self.logs = logs
         self.partitions = partitions = Partitions(lambda: cluster.image.topics)
-        self.commit = commit = GroupCommit(background, tasks)
+        self.commit = commit = self._make_commit()
         commit.listen(self._log_synced)
         self.failures = failures = StorageFailures(logs, partitions, clock)
         self.replication = Replication(
@@ -151,6 +152,14 @@ class Broker:
         self._make_coordinators()
         self._make_data_path()
         self._make_network(world)
+
+    def _make_commit(self) -> GroupCommit:
+        return GroupCommit(
+            self.background,
+            self.tasks,
+            monotonic=self.clock.monotonic,
+            on_timed=self.metrics.histogram(LOG_FLUSH_SECONDS).record,
+        )
 
     def _make_coordinators(self) -> None:
         groups = GroupCoordinators(

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from ottla.metrics import Metrics
-from ottla.metrics.table import storage as table
 from ottla.model import KafkaError
 from ottla.runtime.clock import Clock
 from ottla.storage.directories.log_store import LogStore
@@ -35,7 +33,6 @@ class Flushing:
         clock: Clock,
         logs: LogStore,
         commit: GroupCommit,
-        metrics: Metrics,
         on_failed: Callable[[Log, OSError], None],
         *,
         interval_seconds: float,
@@ -45,7 +42,6 @@ class Flushing:
         self._commit = commit
         self._on_failed = on_failed
         self._interval_ms = interval_seconds * 1_000
-        self._flushes = metrics.histogram(table.LOG_FLUSH_SECONDS)
         # In seconds of the monotonic clock. Entries end with their logs.
         self._flushed_at: WeakKeyDictionary[Log, float] = WeakKeyDictionary()
         commit.listen(self._synced)
@@ -73,14 +69,12 @@ class Flushing:
         return (now - self._flushed_at.setdefault(log, now)) * 1_000
 
     async def _flush(self, log: Log) -> None:
-        started = self._clock.monotonic()
         try:
             await self._commit.when_durable(log, log.log_end_offset)
         except OSError as error:
             self._on_failed(log, error)
         except KafkaError as error:
             _log.info("%s was truncated while it was flushed: %s", log.partition, error)
-        self._flushes.record(self._clock.monotonic() - started)
 
     def _synced(self, log: Log) -> None:
         self._flushed_at[log] = self._clock.monotonic()

@@ -108,7 +108,7 @@ class Housekeeping:
         self._deleted_segments = metrics.counter(storage.SEGMENTS_DELETED)
         self._expired_producers = metrics.counter(storage.PRODUCER_IDS_EXPIRED)
         self._flushing = Flushing(
-            clock, logs, commit, metrics, self._failed, interval_seconds=intervals.flush
+            clock, logs, commit, self._failed, interval_seconds=intervals.flush
         )
 
     def start(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -52,9 +53,12 @@ async def monitored(node: Node, seams: HostSeams) -> AsyncIterator[Address | Non
         try:
             address = await monitoring.open(Address(*listener))
         except OSError as error:
+            # A name that cannot be looked up has a negative number of its own.
+            is_of_system = (error.errno or -1) > 0
+            reason = os.strerror(error.errno or 0).lower() if is_of_system else error.strerror
             raise InvalidConfigError(
-                f"cannot serve metrics: {error.strerror}; choose another ottla.metrics.listener "
-                "(--metrics)"
+                f"cannot serve metrics on {Address(*listener)}: {reason}; choose another "
+                "ottla.metrics.listener (--metrics)"
             ) from error
         _log.info("metrics are at http://%s/metrics", address)
         yield address

@@ -20,7 +20,17 @@ from ottla.storage.log.log import Log
 class GroupCommit:
     """Belongs to one event loop. Syncs a log only while an append or a job waits for it."""
 
-    def __init__(self, background: Background, tasks: Tasks) -> None:
+    def __init__(
+        self,
+        background: Background,
+        tasks: Tasks,
+        *,
+        monotonic: Callable[[], float] = lambda: 0.0,
+        on_timed: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
+        """`on_timed` is called with the duration of each sync."""
+        self._monotonic = monotonic
+        self._on_timed = on_timed
         self._background = background
         self._tasks = tasks
         # For each log, the offsets that have to become durable and the futures that wait for them.
@@ -54,7 +64,9 @@ class GroupCommit:
             flush = log.prepare_flush()
             try:
                 if flush is not None:
+                    started = self._monotonic()
                     await self._background.run(flush.run)
+                    self._on_timed(self._monotonic() - started)
                     log.complete_flush(flush)
                     for synced in self._listeners:
                         synced(log)

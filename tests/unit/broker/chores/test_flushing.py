@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ottla.broker.chores.flushing import Flushing
-from ottla.metrics import Metrics
 from ottla.storage.log.log import Log
 from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_of
@@ -27,7 +26,6 @@ class FlushedNode:
             broker.clock,
             broker.logs,
             broker.commit,
-            Metrics(),
             lambda _log, _error: None,
             interval_seconds=INTERVAL_SECONDS,
         )
