@@ -97,8 +97,8 @@ class ScramKeys:
     server_key: bytes
 
 
-# A node connects to others again and again with one password, and each exchange would otherwise block
-# its event loop for milliseconds.
+# A node connects to others again and again with one password. Each time, this would block its event
+# loop for milliseconds.
 @lru_cache(maxsize=_SALTED_MAX)
 def salt_password(hash_name: str, password: Password, *, salt: bytes, iterations: int) -> bytes:
     return hashlib.pbkdf2_hmac(hash_name, password.value.encode(), salt, iterations)

@@ -59,9 +59,7 @@ class LoginObserver:
         version = self._known.credential_version
         self._begun[session] = _Login(name.decode(), proof.decode(), version)
 
-    def _answered(
-        self, session: int, host: str, mechanism: str | None, is_accepted: bool
-    ) -> None:
+    def _answered(self, session: int, host: str, mechanism: str | None, is_accepted: bool) -> None:
         login = self._begun.pop(session, None)
         if login is not None and mechanism is not None:
             last = self._known.credential_version

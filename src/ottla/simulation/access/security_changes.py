@@ -96,9 +96,7 @@ def hmac_digest(token_hmac: bytes) -> str:
 
 
 def _without_error(changes: Changes, errors: list[int]) -> Changes:
-    return tuple(
-        change for change, error in zip(changes, errors, strict=True) if not error
-    )
+    return tuple(change for change, error in zip(changes, errors, strict=True) if not error)
 
 
 def _credentials(

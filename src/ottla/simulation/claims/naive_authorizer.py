@@ -30,9 +30,7 @@ def is_allowed(acls: Iterable[AclBinding], principal: str, host: str, need: Need
     return any(_has_right(acls, principal, host, right) for right in need)
 
 
-def _has_right(
-    acls: tuple[AclBinding, ...], principal: str, host: str, right: NeededRight
-) -> bool:
+def _has_right(acls: tuple[AclBinding, ...], principal: str, host: str, right: NeededRight) -> bool:
     if right.name is None:
         return _has_right_somewhere(acls, principal, host, right)
     permissions = {

@@ -174,9 +174,7 @@ class SimulatedGuest:
 
     def _create_topic(self) -> CreateTopicsRequest:
         self._topics += 1
-        topic = CreatableTopic(
-            name=f"guest-{self._topics}", num_partitions=1, replication_factor=3
-        )
+        topic = CreatableTopic(name=f"guest-{self._topics}", num_partitions=1, replication_factor=3)
         return CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS)
 
     def _delete_credential(self) -> AlterUserScramCredentialsRequest:

@@ -114,9 +114,7 @@ class SimulatedSecurityAdmin:
         return None if response is None else int(response.error_code)
 
     async def remove_token(self, token: GivenToken) -> int | None:
-        request = ExpireDelegationTokenRequest(
-            hmac=token.hmac, expiry_time_period_ms=_REMOVE_NOW
-        )
+        request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=_REMOVE_NOW)
         response = await self._try(request, 2)
         return None if response is None else int(response.error_code)
 

@@ -19,6 +19,10 @@ from ottla.simulation.seams.scheduler import Scheduler
 from ottla.simulation.world.background import SimulatedBackground
 
 
+def _plaintext(_host: Host, _address: Address) -> ChannelSecurity:
+    return PLAINTEXT
+
+
 class HostSurroundings:
     """The objects that all hosts of a world share."""
 
@@ -37,9 +41,7 @@ class HostSurroundings:
         self.on_error = on_error
         self.loops: list[SimulatedLoop] = []
         # How clients on a host authenticate to a node.
-        self.channel_security: Callable[[Host, Address], ChannelSecurity] = (
-            lambda _host, _address: PLAINTEXT
-        )
+        self.channel_security: Callable[[Host, Address], ChannelSecurity] = _plaintext
 
 
 class Host:

@@ -184,9 +184,7 @@ def _canonical(value: Any) -> str:
         )
     if isinstance(value, Struct):
         # A record's own text hides secrets and shows which enum a code is of.
-        return _joined(
-            f"{name}={_plain(getattr(value, name))!r}" for name in value.field_options
-        )
+        return _joined(f"{name}={_plain(getattr(value, name))!r}" for name in value.field_options)
     return repr(value)
 
 
