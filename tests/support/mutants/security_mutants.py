@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
 from ottla.broker.control import active_controller
-from ottla.broker.control.authorizer import Authorizer
 from ottla.broker.control.sasl_servers import SaslServers
 from ottla.broker.handlers import write_txn_markers
-from ottla.controller import service, snapshot_file
+from ottla.controller import api_rights, committed_metadata, snapshot_file
 from ottla.controller.operations import create_acls, delete_acls
 from ottla.metadata import MetadataImage, image_records
 from ottla.security.acls.acl import PatternType, Permission
@@ -76,16 +76,13 @@ def _keeps_denials(original: Any) -> Any:
     return remove
 
 
-def _misses_snapshots(original: Any) -> Any:
-    """The ACLs of a snapshot that a running node loads are not followed."""
+def _overlooks_acls(original: Any) -> Any:
+    """What a snapshot changes is told without the ACLs."""
 
-    def changed(self: Authorizer, delta: Any) -> None:
-        image, known = self._metadata.image, getattr(self, "_known_image", None)
-        self._known_image = image  # type: ignore[attr-defined]
-        if known is None or image is known:
-            original(self, delta)
+    def difference(*images: MetadataImage) -> Any:
+        return replace(original(*images), access_control_changed=False)
 
-    return changed
+    return difference
 
 
 def _of_this_node(original: Any) -> Any:
@@ -175,7 +172,7 @@ SECURITY_MUTANTS = (
     ),
     _secured(
         "takes anyone for a node",
-        lambda: patch.dict(service.CLUSTER_OPERATIONS, clear=True),  # type: ignore[call-overload]
+        lambda: patch.dict(api_rights.CLUSTER_OPERATIONS, clear=True),
         1,
         ServedOnlyIfAllowed,
     ),
@@ -187,12 +184,12 @@ SECURITY_MUTANTS = (
     ),
     _secured(
         "misses the ACLs of a snapshot",
-        around(Authorizer, "_metadata_changed", _misses_snapshots),
-        1,
-        AllowedIsNotRefused,
-        seeks=("pause", "topic_churn", "alter_config"),
-        seconds_min=1,
-        seconds_max=3,
+        around(committed_metadata, "difference", _overlooks_acls),
+        4,
+        ServedOnlyIfAllowed,
+        seeks=("kill", "change_acls", "change_acls", "topic_churn"),
+        seconds_min=4,
+        seconds_max=8,
         snapshot_bytes=1_000,
     ),
     _secured(
@@ -225,7 +222,8 @@ SECURITY_MUTANTS = (
         _answers_at_once,
         1,
         AcknowledgedSecurityIsKept,
-        seeks=("part", *["change_acls"] * 5),
-        seconds_max=1.5,
+        seeks=("part",),
+        seconds_min=3,
+        seconds_max=6,
     ),
 )

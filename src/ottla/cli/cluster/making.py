@@ -15,7 +15,7 @@ from ottla.cli.cluster.layout import (
     node_folder,
     node_properties,
 )
-from ottla.cli.cluster.secured import ClusterSecurity, write_security
+from ottla.cli.cluster.secured import NewClusterSecurity, write_security
 from ottla.cli.cluster.state import initial_state
 from ottla.cli.connection.bootstrap_addresses import PORT_MAX, join_addresses
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -79,7 +79,7 @@ def make_cluster(directory: Path, new: NewCluster) -> ClusterLayout:
     return layout
 
 
-def _security(layout: ClusterLayout, dice: Dice) -> ClusterSecurity:
+def _security(layout: ClusterLayout, dice: Dice) -> NewClusterSecurity:
     require_package()
     taken = [
         port for node in layout.nodes for port in (node.address.port, node.controller_address.port)
@@ -89,11 +89,11 @@ def _security(layout: ClusterLayout, dice: Dice) -> ClusterSecurity:
         node.id: Address(CONTROLLER_HOST, port)
         for node, port in zip(layout.nodes, ports, strict=True)
     }
-    return ClusterSecurity.choose(internal, dice)
+    return NewClusterSecurity.choose(internal, dice)
 
 
 def _properties(
-    place: NodePlace, layout: ClusterLayout, new: NewCluster, security: ClusterSecurity | None
+    place: NodePlace, layout: ClusterLayout, new: NewCluster, security: NewClusterSecurity | None
 ) -> dict[str, str]:
     secured = (
         {}

@@ -46,7 +46,7 @@ _EVERY_INTERFACE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - certificates are
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterSecurity:
+class NewClusterSecurity:
     """Chosen once, when the cluster is created."""
 
     internal: Mapping[int, Address]
@@ -54,7 +54,7 @@ class ClusterSecurity:
     token_secret: Password = field(repr=False)
 
     @classmethod
-    def choose(cls, internal: Mapping[int, Address], dice: Dice) -> ClusterSecurity:
+    def choose(cls, internal: Mapping[int, Address], dice: Dice) -> NewClusterSecurity:
         return cls(internal, Password(random_text(dice.below)), Password(random_text(dice.below)))
 
     def properties(
@@ -121,7 +121,7 @@ class ClusterSecurity:
 
 
 def write_security(
-    layout: ClusterLayout, security: ClusterSecurity, *, advertised_host: str | None
+    layout: ClusterLayout, security: NewClusterSecurity, *, advertised_host: str | None
 ) -> None:
     """Makes the certificates and the file for clients. Raises CommandError."""
     from ottla.cli.certs.authority import Validity, make_authority, make_server
@@ -139,7 +139,7 @@ def write_security(
     write_private_file(layout.client_properties_file, text)
 
 
-def _hosts(node: NodePlace, security: ClusterSecurity, advertised_host: str | None) -> list[str]:
+def _hosts(node: NodePlace, security: NewClusterSecurity, advertised_host: str | None) -> list[str]:
     others = (
         node.address.host,
         node.controller_address.host,

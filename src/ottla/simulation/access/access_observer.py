@@ -112,7 +112,7 @@ class AccessObserver:
 
     def _note(
         self, key: int, needs: ApiNeeds, rights: Rights, host: str, request: Message
-    ) -> Callable[[Message], None]:
+    ) -> Callable[[Message | None], None]:
         """Notes what the request needs. Returns what to call with the response."""
         needed, first = needs.needs(request), self._known.acl_version
         # Without rights of a client it is a request of the node itself.
@@ -159,9 +159,7 @@ class AccessObserver:
         call: Callable[[], Awaitable[Message]],
     ) -> Message:
         assert request.api_key is not None
-        noted: Callable[[Message | None], None] = self._note(
-            request.api_key, needs, rights, rights.host, request
-        )
+        noted = self._note(request.api_key, needs, rights, rights.host, request)
         self._changes += 1
         number, changes = self._changes, requested_changes(request)
         if changes:
@@ -186,7 +184,7 @@ def _lazily(api: HandledApi) -> Callable[[], Handler]:
 
     def handler() -> Handler:
         if not loaded:
-            loaded.append(HandledApi.handler.func(api))
+            loaded.append(vars(HandledApi)["handler"].func(api))
         return loaded[0]
 
     return handler

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ottla.security.acls.acl import AclBinding
@@ -15,6 +15,7 @@ from ottla.simulation.history.security_events import (
     ClusterSecured,
     CredentialMade,
     CredentialsKnown,
+    KnownCredential,
     LoginAnswered,
     LoginBegun,
     Need,
@@ -150,7 +151,9 @@ class _Images:
             yield self._acls[answered.who, version]
 
 
-def _is_right(known: CredentialsKnown, begun: LoginBegun, made: dict[object, str]) -> bool:
+def _is_right(
+    known: CredentialsKnown, begun: LoginBegun, made: Mapping[KnownCredential, str]
+) -> bool:
     """Whether the credentials allow a login with that password, or with that token."""
     if begun.name != begun.user:
         return any(token.id == begun.name for token in known.tokens)

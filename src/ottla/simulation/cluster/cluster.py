@@ -12,7 +12,7 @@ from ottla.replication.partition import Partition
 from ottla.runtime.network import Address
 from ottla.simulation.access.access_observer import AccessObserver
 from ottla.simulation.clients import SimulatedAdmin, SimulatedConsumer, SimulatedProducer
-from ottla.simulation.cluster.cluster_security import SUPER_USERS, ClusterSecurity
+from ottla.simulation.cluster.cluster_security import SUPER_USERS, SimulatedSecurity
 from ottla.simulation.history.history import Fault
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.node import SimulatedNode
@@ -38,7 +38,7 @@ class SimulatedCluster:
         nodes: int,
         voters: int | None,
         properties: Mapping[str, str],
-        security: ClusterSecurity | None = None,
+        security: SimulatedSecurity | None = None,
     ) -> None:
         self._world = world
         self.security = security
@@ -233,7 +233,7 @@ def start_cluster(
     nodes: int = 3,
     voters: int | None = None,
     properties: Mapping[str, str] | None = None,
-    security: ClusterSecurity | None = None,
+    security: SimulatedSecurity | None = None,
 ) -> SimulatedCluster:
     """Creates a cluster and begins to start its nodes.
 

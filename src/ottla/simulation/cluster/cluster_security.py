@@ -68,7 +68,7 @@ _PREFIX_LENGTH: Final = 3
 EVERYONE: Final = "User:*"
 
 
-class ClusterSecurity:
+class SimulatedSecurity:
     """Made before its cluster. Clients on all hosts of the world authenticate from then on."""
 
     def __init__(self, world: World, *, topic: str, copies: str, copiers: str) -> None:

@@ -22,7 +22,7 @@ from ottla.simulation.cluster.cluster_security import (
     EVERYONE,
     OPERATOR,
     ROOT,
-    ClusterSecurity,
+    SimulatedSecurity,
     acl,
     patterned,
 )
@@ -112,7 +112,7 @@ async def change_token(trouble: Trouble) -> None:
 
 
 async def set_password(
-    security: ClusterSecurity, admin: SimulatedSecurityAdmin, user: User
+    security: SimulatedSecurity, admin: SimulatedSecurityAdmin, user: User
 ) -> int | None:
     """Until the change is acknowledged, clients use the old passwords and the new one."""
     assert user.scram is not None
@@ -124,7 +124,7 @@ async def set_password(
     return error
 
 
-def _administrator(trouble: Trouble, security: ClusterSecurity) -> SimulatedSecurityAdmin:
+def _administrator(trouble: Trouble, security: SimulatedSecurity) -> SimulatedSecurityAdmin:
     user = trouble.dice.choice((ROOT, OPERATOR))
     return security.admin(user, trouble.cluster.bootstrap, name=f"{user} {trouble.dice.seed}")
 

@@ -13,7 +13,7 @@ from ottla.simulation.clients.guest import SimulatedGuest
 from ottla.simulation.clients.logins import GUEST, THIEF, User
 from ottla.simulation.clients.thief import SimulatedThief
 from ottla.simulation.cluster.cluster import SimulatedCluster
-from ottla.simulation.cluster.cluster_security import ROOT, ClusterSecurity
+from ottla.simulation.cluster.cluster_security import ROOT, SimulatedSecurity
 from ottla.simulation.faults.security_faults import set_password
 from ottla.simulation.history.security_events import acl_key
 from ottla.simulation.world.host import Host
@@ -30,7 +30,7 @@ class SecurityLoad:
         self,
         world: World,
         cluster: SimulatedCluster,
-        security: ClusterSecurity,
+        security: SimulatedSecurity,
         partition: TopicPartition,
         group: str,
     ) -> None:

@@ -14,7 +14,7 @@ from ottla.model import TopicPartition
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.claims.claims import Violation, violations
 from ottla.simulation.cluster.cluster import SimulatedCluster, start_cluster
-from ottla.simulation.cluster.cluster_security import ClusterSecurity
+from ottla.simulation.cluster.cluster_security import SimulatedSecurity
 from ottla.simulation.cluster.onlooker import Onlooker
 from ottla.simulation.faults.fault_plan import Plan, PlannedFault
 from ottla.simulation.faults.faults import FAULTS, SECURITY_FAULTS
@@ -95,7 +95,7 @@ async def _story(world: World, plan: Plan) -> None:
         properties["log.flush.interval.messages"] = "1"
     security = None
     if plan.is_secured:
-        security = ClusterSecurity(world, topic=TOPIC, copies=COPIES, copiers=GROUP)
+        security = SimulatedSecurity(world, topic=TOPIC, copies=COPIES, copiers=GROUP)
     cluster = start_cluster(
         world, nodes=plan.nodes, voters=plan.voters, properties=properties, security=security
     )

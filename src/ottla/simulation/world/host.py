@@ -19,6 +19,10 @@ from ottla.simulation.seams.scheduler import Scheduler
 from ottla.simulation.world.background import SimulatedBackground
 
 
+def _plaintext(_host: Host, _address: Address) -> ChannelSecurity:
+    return PLAINTEXT
+
+
 class HostSurroundings:
     """The objects that all hosts of a world share."""
 
