@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ottla.model.internal_topics import is_internal_topic
@@ -81,9 +82,23 @@ def delete_topics(node: NodeProcess, names: set[str]) -> None:
         assert deleted.exception(timeout=60) is None, name
 
 
+def create_internal_topics(node: NodeProcess) -> None:
+    """By a transaction and a commit, so that they belong to the memory before the attack."""
+    topic = "before"
+    producer = Producer({"bootstrap.servers": node.bootstrap, "transactional.id": topic})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(topic, b"first")
+    producer.commit_transaction(60)
+    consumer = Consumer({"bootstrap.servers": node.bootstrap, "group.id": topic})
+    consumer.commit(offsets=[TopicPartition(topic, 0, 1)], asynchronous=False)
+    consumer.close()
+
+
 def test_steady_client_is_served_and_memory_returns_whatever_others_send(tmp_path: Path) -> None:
     with NodeProcess(tmp_path) as node:
         assert_every_api_is_attacked(node)
+        create_internal_topics(node)
         attack(node, frames=WARM_UP_FRAMES, seconds=WARM_UP_SECONDS, seed=1)
         kept = topics_of(node)
         before, files_before = node.resident_bytes, node.open_files
