@@ -13,6 +13,8 @@ from ottla.security.acls.acl import AclBinding, AclOperation, PatternType, Permi
 from ottla.security.acls.authorizer import StandardAuthorizer
 from ottla.security.acls.rights import Rights
 from ottla.security.principal import Principal
+from ottla.simulation.claims.naive_authorizer import is_allowed
+from ottla.simulation.history.security_events import NeededRight
 from ottla.wire.stored.cluster_metadata.security import AccessControlEntryRecord
 from tests.support.controller.cluster_images import uuid
 from tests.support.security.acls import acl
@@ -147,6 +149,18 @@ def records_of(image: dict[Uuid, AclBinding]) -> dict[Uuid, AccessControlEntryRe
     return {acl_id: binding.to_record(acl_id) for acl_id, binding in image.items()}
 
 
+def _agrees_with_the_simulation(
+    own: Rights, asked: Question, entries: Iterable[AclBinding]
+) -> None:
+    """The claims of the simulation have an evaluation of their own."""
+    principal, host = str(asked.principal), asked.host
+    need = NeededRight(asked.operation, asked.kind, asked.name)
+    allowed = own.allows(asked.operation, asked.kind, asked.name)
+    assert allowed is is_allowed(entries, principal, host, (need,)), asked
+    allowed = own.allows_any(asked.operation, asked.kind)
+    assert allowed is is_allowed(entries, principal, host, (need._replace(name=None),)), asked
+
+
 @given(images, st.lists(questions, min_size=1, max_size=8), st.booleans())
 def test_the_authorizer_decides_as_a_scan_of_all_entries(
     states: list[dict[Uuid, AclBinding]], asked: list[Question], by_default: bool
@@ -169,6 +183,8 @@ def test_the_authorizer_decides_as_a_scan_of_all_entries(
             assert allowed is naive(entries, each, by_default=by_default), each
             allowed = own.allows_any(each.operation, each.kind)
             assert allowed is naive_any(entries, each, by_default=by_default), each
+            if not by_default and each.principal.name != "root":
+                _agrees_with_the_simulation(own, each, entries)
     authorizer.follow({})
     assert len(authorizer) == 0
     for index in authorizer._indexes.values():

@@ -9,15 +9,18 @@ _PROGRAM = """
 import hashlib, sys
 from ottla.simulation.faults.fault_plan import plan_of
 from ottla.simulation.runs.seeded_run import run_plan
-text = run_plan(plan_of(int(sys.argv[1])), notes=True).history.text()
-print(len(text), hashlib.sha256(text.encode()).hexdigest())
+for seed in sys.argv[1:]:
+    text = run_plan(plan_of(int(seed)), notes=True).history.text()
+    print(len(text), hashlib.sha256(text.encode()).hexdigest())
 """
+# The second one has a secured cluster.
+_SEEDS = ("23", "74")
 
 
 def test_two_processes_with_other_hash_seeds_print_the_same_history() -> None:
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, "23"],
+            [sys.executable, "-c", _PROGRAM, *_SEEDS],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},

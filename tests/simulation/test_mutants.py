@@ -20,6 +20,7 @@ _ALWAYS = frozenset(
         "knows no duplicates",
         "forgets its vote",
         "skips verification",
+        "keeps decisions when ACLs change",
     }
 )
 

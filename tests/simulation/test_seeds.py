@@ -64,6 +64,21 @@ def test_voters_nodes_and_features_change_under_load() -> None:
     _check_plan(Plan(2, 15.0, False, partitions=2, producers=1, faults=faults, nodes=4, voters=3))
 
 
+def test_acls_and_credentials_change_while_leaders_and_controllers_move() -> None:
+    faults = (
+        PlannedFault(2.5, "change_credential", 0.5, 11),
+        PlannedFault(3.0, "change_acls", 1.0, 1),
+        PlannedFault(3.5, "change_token", 0.3, 5),
+        PlannedFault(4.0, "kill", 1.5, 2),
+        PlannedFault(4.5, "change_acls", 0.5, 2),
+        PlannedFault(6.0, "part", 4.0, 3),
+        PlannedFault(7.0, "change_acls", 1.0, 3),
+        PlannedFault(8.0, "change_acls", 0.5, 4),
+    )
+    plan = Plan(3, 11.0, False, partitions=2, producers=1, faults=faults, members=2, copiers=1)
+    _check_plan(plan._replace(is_secured=True))
+
+
 def _check(seed: int) -> None:
     _check_plan(plan_of(seed))
 

@@ -222,8 +222,7 @@ SECURITY_MUTANTS = (
         _answers_at_once,
         1,
         AcknowledgedSecurityIsKept,
-        seeks=("part",),
-        seconds_min=3,
-        seconds_max=6,
+        seeks=("ask_deposed",),
+        seconds_max=8,
     ),
 )

@@ -31,6 +31,7 @@ from ottla.wire.messages.envelope import EnvelopeRequest
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.heartbeat import HeartbeatRequest
+from ottla.wire.messages.init_producer_id import InitProducerIdRequest
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -107,6 +108,7 @@ class SimulatedGuest:
             lambda: (FindCoordinatorRequest(coordinator_keys=[self._group]), 4),
             lambda: (OffsetFetchRequest(groups=[self._offsets_of_group()]), 9),
             lambda: (HeartbeatRequest(group_id=self._group, member_id="nobody"), 4),
+            lambda: (InitProducerIdRequest(transactional_id=None), 4),
             lambda: (self._end_transaction(), 4),
             lambda: (self._marker(), 1),
             lambda: (self._describe_acls(), 3),

@@ -55,7 +55,12 @@ _DURABLE_WEIGHTS: Final = {
 
 
 # Only in secured clusters.
-_SECURITY_WEIGHTS: Final = {"change_acls": 7, "change_credential": 2, "change_token": 1}
+_SECURITY_WEIGHTS: Final = {
+    "change_acls": 14,
+    "change_credential": 4,
+    "change_token": 2,
+    "ask_deposed": 1,
+}
 _SECURED_PROBABILITY: Final = 0.25
 
 _KIND_PROBABILITY: Final = 0.6

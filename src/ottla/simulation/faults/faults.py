@@ -12,7 +12,12 @@ from typing import Final, TypeAlias
 from ottla.simulation.disk.disk_faults import Operation
 from ottla.simulation.faults.membership_faults import change_feature, change_nodes, change_voters
 from ottla.simulation.faults.rot_faults import corrupt_reads, rot
-from ottla.simulation.faults.security_faults import change_acls, change_credential, change_token
+from ottla.simulation.faults.security_faults import (
+    ask_deposed,
+    change_acls,
+    change_credential,
+    change_token,
+)
 from ottla.simulation.faults.targeted_faults import (
     answer_late,
     contest_election,
@@ -289,5 +294,5 @@ FAULTS: Final[dict[str, FaultKind]] = {
 }
 # They need a secured cluster.
 SECURITY_FAULTS: Final[dict[str, FaultKind]] = {
-    each.__name__: each for each in (change_acls, change_credential, change_token)
+    each.__name__: each for each in (change_acls, change_credential, change_token, ask_deposed)
 }

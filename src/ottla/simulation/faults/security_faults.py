@@ -28,6 +28,7 @@ from ottla.simulation.cluster.cluster_security import (
 )
 from ottla.simulation.faults.trouble import Trouble
 from ottla.simulation.history.security_events import acl_key
+from ottla.simulation.world.node import SimulatedNode
 
 _OPERATIONS: Final = (
     AclOperation.READ,
@@ -36,6 +37,7 @@ _OPERATIONS: Final = (
     AclOperation.ALL,
 )
 _TOKEN_LOGINS: Final = 3
+_ELECTION_SECONDS_MAX: Final = 5.0
 _RENEWAL_MS: Final = 12 * 3_600_000
 _DELETION_PROBABILITY: Final = 0.3
 
@@ -111,6 +113,39 @@ async def change_token(trouble: Trouble) -> None:
         user.is_changing = False
 
 
+async def ask_deposed(trouble: Trouble) -> None:
+    """Separates the active controller from the other nodes. When they have a new one, that creates
+    an ACL, and the old one, which may not know of it, is asked to delete the ACL."""
+    cluster, security = trouble.cluster, trouble.cluster.security
+    deposed = cluster.active_controller
+    if security is None or deposed is None:
+        return
+    others = [node for node in cluster.nodes if node is not deposed]
+    cluster.partition((deposed.id,), tuple(node.id for node in others))
+    try:
+        await trouble.world.wait_until(
+            lambda: any(_is_controller(trouble, node) for node in others),
+            seconds=_ELECTION_SECONDS_MAX,
+        )
+    except TimeoutError:
+        pass
+    else:
+        entry = _permission(trouble)
+        new = next(node for node in others if _is_controller(trouble, node))
+        admins = [
+            security.admin(ROOT, [node.address], name=f"{node.name} {trouble.dice.seed}")
+            for node in (new, deposed)
+        ]
+        await _create(trouble, admins[0], entry)
+        await _delete(trouble, admins[1], entry)
+    cluster.heal_network()
+
+
+def _is_controller(trouble: Trouble, node: SimulatedNode) -> bool:
+    broker = trouble.cluster.observer(node).broker
+    return node.is_serving and broker is not None and broker.service.controller.is_active
+
+
 async def set_password(
     security: SimulatedSecurity, admin: SimulatedSecurityAdmin, user: User
 ) -> int | None:
@@ -160,9 +195,11 @@ def _permission(trouble: Trouble) -> AclBinding:
         (AclOperation.DESCRIBE, ResourceType.TOPIC, trouble.topic),
         (AclOperation.DESCRIBE, ResourceType.GROUP, "copiers"),
         (AclOperation.CREATE, ResourceType.TOPIC, "guest-1"),
+        # Whoever may write to some topic gets a producer id.
+        (AclOperation.WRITE, ResourceType.TOPIC, "guest-1"),
     )
     operation, kind, name = trouble.dice.choice(kinds)
-    if operation is AclOperation.READ:
+    if operation in (AclOperation.READ, AclOperation.WRITE):
         return acl(f"User:{GUEST}", operation, kind, name)
     return patterned(trouble.dice, f"User:{GUEST}", operation, kind, name)
 

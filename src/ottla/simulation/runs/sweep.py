@@ -119,7 +119,7 @@ def _prepare() -> None:
     excludes these objects from garbage collection and turns it off, because no world runs long
     enough to need it.
     """
-    run_plan(Plan(0, 5.0, False, partitions=1, producers=1, faults=(), members=1))
+    run_plan(Plan(0, 5.0, False, partitions=1, producers=1, faults=(), members=1, is_secured=True))
     gc.collect()
     gc.freeze()
     gc.disable()
