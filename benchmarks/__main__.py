@@ -2,13 +2,14 @@
 
 python -m benchmarks [--json] [--quick] [SUITE ...]
 
-The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The others measure
-servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
-node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `transactions`
-writes to both in transactions and reads what was committed, `cluster` starts, loads and hits three
-nodes of each, `partitions` makes 10,000 partitions of three replicas on three Ottla nodes. They
-take some eight, ten, five, twenty and five minutes; with --quick, which measures less, two, four,
-two, four and one. `pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
+The suites `codec`, `records`, `log`, `compaction` and `scrape` measure Ottla's parts. The others
+measure servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one
+Ottla node and one Apache Kafka broker side by side, `groups` consumes from both in groups,
+`transactions` writes to both in transactions and reads what was committed, `cluster` starts, loads
+and hits three nodes of each, `partitions` makes 10,000 partitions of three replicas on three Ottla
+nodes. They take some eight, ten, five, twenty and five minutes; with --quick, which measures less,
+two, four, two, four and one. `pipeline` reads and writes with Spark, beside Spark's own Kafka
+connector.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "partitions": partitions.run,
     "pipeline": pipeline.run,
 }
-SUITES = ("codec", "records", "log", "compaction", *OF_SERVERS)
+SUITES = ("codec", "records", "log", "compaction", "scrape", *OF_SERVERS)
 # Of a table that goes into a file: a row on a line.
 WIDTH_UNSEEN = 140
 
