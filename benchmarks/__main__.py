@@ -2,16 +2,19 @@
 
 python -m benchmarks [--json] [--quick] [SUITE ...]
 
-The suites `codec`, `records`, `log` and `compaction` measure Ottla's parts. The others measure
-servers, want an otherwise idle machine, and add a line to history.jsonl: `versus` loads one Ottla
-node and one Apache Kafka broker side by side, `groups` consumes from both in groups, `transactions`
-writes to both in transactions and reads what was committed, `security` loads both over TLS and
-measures authorization, `cluster` starts, loads and hits three nodes of each, `availability`
-restarts and kills three Ottla nodes in turn, `workers` loads several workers of one host,
-`partitions` makes 10,000 partitions of three replicas on three nodes. They take some eight, ten,
-five, four, twenty, four, three and five minutes; with --quick, which measures less, two, four, two,
-one, four, one, one and one.
-`pipeline` reads and writes with Spark, beside Spark's own Kafka connector.
+The suites `codec`, `records`, `log`, `compaction` and `scrape` measure Ottla's parts. The others
+measure servers, want an otherwise idle machine, and add a line to history.jsonl:
+
+    suite          measures                                            minutes, with --quick
+    versus         one Ottla node and one Apache Kafka broker          8, 2
+    groups         consuming from both in groups                       10, 4
+    transactions   writing to both in transactions, reading            5, 2
+    security       loading both over TLS; authorization                3, 1
+    cluster        starting, loading and hitting three nodes of each   20, 4
+    availability   restarting and killing three Ottla nodes in turn    4, 1
+    workers        loading several workers of one host                 3, 1
+    partitions     10,000 partitions of three replicas                 5, 1
+    pipeline       Spark, beside Spark's own Kafka connector
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "partitions": partitions.run,
     "pipeline": pipeline.run,
 }
-SUITES = ("codec", "records", "log", "compaction", *OF_SERVERS)
+SUITES = ("codec", "records", "log", "compaction", "scrape", *OF_SERVERS)
 # Of a table that goes into a file: a row on a line.
 WIDTH_UNSEEN = 140
 

@@ -1,10 +1,6 @@
 """Serves a node's metrics and health: /metrics, /healthz and /readyz.
 
 Opened before the node starts and closed after it has stopped, so that it tells how both go.
-
-The metrics are rendered on the event loop, in slices of a millisecond: between two of them the loop
-handles what has arrived. A thread would not do better. It would hold the interpreter's lock for up
-to 5 ms at a time, whenever the loop waits for it, and it would read a state that changes meanwhile.
 """
 
 from __future__ import annotations
@@ -13,7 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from typing import Final
 
@@ -24,9 +20,10 @@ from ottla.broker.monitoring.health import failures, obstacles
 from ottla.broker.monitoring.node_metrics import ConnectionMetrics, NodeMetrics
 from ottla.broker.monitoring.partition_metrics import PartitionMetrics
 from ottla.broker.monitoring.process_metrics import ProcessMetrics, host_facts
+from ottla.broker.monitoring.slices import rendered_in_slices
 from ottla.broker.node import Node
 from ottla.configs import InvalidConfigError
-from ottla.metrics import TextFormat, render
+from ottla.metrics import TextFormat
 from ottla.metrics.rendering import text_format
 from ottla.metrics.table import process as table
 from ottla.runtime.http.messages import HttpRequest, HttpResponse
@@ -35,7 +32,6 @@ from ottla.runtime.network import Address
 
 _log = logging.getLogger(__name__)
 
-_SLICE_SECONDS: Final = 0.001
 # A worker may be stuck on a failing disk.
 _FACTS_SECONDS_MAX: Final = 0.5
 
@@ -108,17 +104,11 @@ class Monitoring:
         clock = self._seams.clock
         async with self._turn:
             await self._prepare()
-            started = slice_started = clock.monotonic()
-            slice_: list[str] = []
-            for piece in render(self._node.metrics, format_):
-                slice_.append(piece)
-                if clock.monotonic() - slice_started > _SLICE_SECONDS:
-                    yield "".join(slice_).encode()
-                    slice_.clear()
-                    await clock.sleep(0)
-                    slice_started = clock.monotonic()
+            started = clock.monotonic()
+            async with aclosing(rendered_in_slices(self._node.metrics, format_, clock)) as slices:
+                async for slice_ in slices:
+                    yield slice_
             self._scrapes.record(clock.monotonic() - started)
-            yield "".join(slice_).encode()
 
     def _maybe_measure_broker(self) -> None:
         broker = self._node.opened_broker
