@@ -29,6 +29,8 @@ _COMMANDS = (
     "bench",
     "apply",
     "export",
+    "backup",
+    "restore",
     "dump",
     "trace",
     "simulate",

@@ -48,10 +48,10 @@ def format_directories(terminal: Terminal, formatting: Formatting) -> None:
             f"{missing} is missing.",
             "`ottla format --new-cluster-id` generates an id for a cluster.",
         )
-    node = _read_config(formatting.config, is_worker=formatting.is_worker)
+    node = read_node_config(formatting.config, is_worker=formatting.is_worker)
     dice = SystemDice()
     users = scram_records(formatting.add_scram, dice)
-    voters = _voters(formatting, node, dice)
+    voters = chosen_voters(formatting, node, dice)
     directories = tuple(dict.fromkeys([node.metadata_log_dir, *node.log_dirs]))
     disk = SystemDisk()
     try:
@@ -73,7 +73,7 @@ def format_directories(terminal: Terminal, formatting: Formatting) -> None:
     _report(terminal, formatting.cluster_id, node, unformatted)
 
 
-def _read_config(path: Path, *, is_worker: bool) -> NodeConfig:
+def read_node_config(path: Path, *, is_worker: bool) -> NodeConfig:
     """The node's config, or that of its worker 0."""
     try:
         node = NodeConfig.from_properties(path.read_text("latin-1"))
@@ -85,7 +85,7 @@ def _read_config(path: Path, *, is_worker: bool) -> NodeConfig:
         raise _usage(f"{path}: {error.message}") from None
 
 
-def _voters(formatting: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
+def chosen_voters(formatting: Formatting, node: NodeConfig, dice: Dice) -> VoterSet:
     chosen = [
         option
         for option, is_chosen in (

@@ -1,0 +1,1 @@
+"""`ottla backup`: copies a whole cluster into a directory while it serves."""

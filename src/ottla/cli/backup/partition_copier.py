@@ -1,0 +1,221 @@
+"""Copies partitions from their leaders, all leaders at the same time.
+
+A partition without a leader is tried again until it has one, until its topic is deleted, or until a
+minute has passed without progress.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final
+
+from ottla.cli.backup.leaders import (
+    EARLIEST,
+    LATEST,
+    RETRIABLE,
+    fetch_request,
+    find_leaders,
+    offsets_request,
+)
+from ottla.cli.backup.partition_copy import PartitionCopy
+from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client import ChannelError
+from ottla.model import ErrorCode, TopicPartition, Uuid
+from ottla.runtime.clock import Clock
+from ottla.runtime.network import Address
+
+_RETRY_SECONDS: Final = 0.1
+_PATIENCE_SECONDS: Final = 60.0
+
+
+class PartitionCopier:
+    """Owned by one run. `start_over` replaces a copy whose partition no longer has the records
+    that follow it; `is_deleted` reads the metadata."""
+
+    def __init__(
+        self,
+        admin: ClusterAdmin,
+        clock: Clock,
+        copies: dict[TopicPartition, PartitionCopy],
+        *,
+        start_over: Callable[[TopicPartition, Uuid], PartitionCopy],
+        is_deleted: Callable[[TopicPartition, Uuid], Any],
+        bytes_per_second: float | None,
+        on_progress: Callable[[int], None],
+    ) -> None:
+        self._admin = admin
+        self._clock = clock
+        self._copies = copies
+        self._start_over = start_over
+        self._is_deleted = is_deleted
+        self._bytes_per_second = bytes_per_second
+        self._on_progress = on_progress
+        self._next_fetch_at = 0.0
+
+    async def read_ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The high watermark of each partition; deleted ones are left out."""
+        return await self._offsets(partitions, LATEST)
+
+    async def copy_to(self, ends: Mapping[TopicPartition, int]) -> None:
+        """Returns when every partition is copied up to its end or is deleted."""
+        await self._begin(ends)
+        waiting = {each for each in ends if not self._is_done(each, ends)}
+        deadline = self._clock.monotonic() + _PATIENCE_SECONDS
+        while waiting:
+            before = self._positions(waiting)
+            leaders = await find_leaders(self._admin)
+            await asyncio.gather(
+                *(
+                    self._copy_from(address, some, ends)
+                    for address, some in leaders.by_address(waiting).items()
+                )
+            )
+            waiting = {each for each in waiting if not self._is_done(each, ends)}
+            if self._positions(waiting) != before:
+                deadline = self._clock.monotonic() + _PATIENCE_SECONDS
+            waiting -= await self._wait(waiting, deadline)
+            await self._begin(waiting)
+
+    async def _begin(self, partitions: Iterable[TopicPartition]) -> None:
+        new = [each for each in partitions if each in self._copies]
+        new = [each for each in new if self._copies[each].position is None]
+        for each, offset in (await self._offsets(new, EARLIEST)).items():
+            self._copies[each].begin(offset)
+
+    def _is_done(self, partition: TopicPartition, ends: Mapping[TopicPartition, int]) -> bool:
+        copy = self._copies.get(partition)
+        return copy is None or (copy.position is not None and copy.position >= ends[partition])
+
+    def _positions(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int | None]:
+        return {each: self._copies[each].position for each in partitions if each in self._copies}
+
+    async def _copy_from(
+        self,
+        address: Address,
+        partitions: Collection[TopicPartition],
+        ends: Mapping[TopicPartition, int],
+    ) -> None:
+        """Returns when they are copied or failed. Partitions that had records are fetched last in
+        the next request, so that all of them advance."""
+        copies = {each: self._copies[each] for each in partitions}
+        copies = {each: copy for each, copy in copies.items() if copy.position is not None}
+        while copies:
+            await self._keep_bandwidth()
+            try:
+                response = await self._admin.send_to_node(address, fetch_request(copies))
+            except ChannelError:
+                return
+            if response.error_code:
+                raise refusal("fetch records", response.error_code, None)
+            names = {copy.topic_id: name.topic for name, copy in copies.items()}
+            size = 0
+            for topic in response.responses:
+                for data in topic.partitions:
+                    name = TopicPartition(
+                        topic.topic or names[topic.topic_id], data.partition_index
+                    )
+                    size += self._take(name, copies, data, ends[name])
+            self._charge(size)
+            self._on_progress(size)
+
+    def _take(
+        self,
+        name: TopicPartition,
+        copies: dict[TopicPartition, PartitionCopy],
+        data: Any,
+        end: int,
+    ) -> int:
+        """Returns the bytes that were written. Removes what cannot or need not be continued."""
+        copy = copies[name]
+        if data.error_code:
+            del copies[name]
+            if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                self._copies[name] = self._start_over(name, copy.topic_id)
+            elif data.error_code not in RETRIABLE:
+                raise refusal(f"fetch from {name}", data.error_code, None)
+            return 0
+        size = copy.append(memoryview(data.records or b""), end)
+        copy.log_start_offset = max(copy.log_start_offset, data.log_start_offset)
+        assert copy.position is not None
+        if size:
+            del copies[name]
+            if copy.position < end:
+                copies[name] = copy
+        return size
+
+    async def _offsets(
+        self, partitions: Iterable[TopicPartition], timestamp: int
+    ) -> dict[TopicPartition, int]:
+        found: dict[TopicPartition, int] = {}
+        waiting = {each for each in partitions if each in self._copies}
+        deadline = self._clock.monotonic() + _PATIENCE_SECONDS
+        while waiting:
+            leaders = await find_leaders(self._admin)
+            for some in await asyncio.gather(
+                *(
+                    self._offsets_from(address, of_leader, timestamp)
+                    for address, of_leader in leaders.by_address(waiting).items()
+                )
+            ):
+                found |= some
+            waiting -= found.keys()
+            waiting -= await self._wait(waiting, deadline)
+        return found
+
+    async def _offsets_from(
+        self, address: Address, partitions: Collection[TopicPartition], timestamp: int
+    ) -> dict[TopicPartition, int]:
+        request = offsets_request(partitions, timestamp)
+        try:
+            response = await self._admin.send_to_node(address, request)
+        except ChannelError:
+            return {}
+        found = {}
+        for topic in response.topics:
+            for each in topic.partitions:
+                name = TopicPartition(topic.name, each.partition_index)
+                if each.error_code and each.error_code not in RETRIABLE:
+                    raise refusal(f"read the offsets of {name}", each.error_code, None)
+                if not each.error_code:
+                    found[name] = each.offset
+        return found
+
+    async def _wait(self, waiting: Collection[TopicPartition], deadline: float) -> set[Any]:
+        """Returns the partitions that are deleted meanwhile, and forgets their copies."""
+        if not waiting:
+            return set()
+        deleted = {
+            each
+            for each in waiting
+            if each in self._copies and await self._is_deleted(each, self._copies[each].topic_id)
+        }
+        for each in deleted:
+            del self._copies[each]
+        if len(deleted) < len(waiting):
+            if self._clock.monotonic() > deadline:
+                raise _stuck(sorted(set(waiting) - deleted))
+            await self._clock.sleep(_RETRY_SECONDS)
+        return deleted
+
+    async def _keep_bandwidth(self) -> None:
+        delay = self._next_fetch_at - self._clock.monotonic()
+        if delay > 0:
+            await self._clock.sleep(delay)
+
+    def _charge(self, size: int) -> None:
+        if self._bytes_per_second is not None:
+            start = max(self._next_fetch_at, self._clock.monotonic())
+            self._next_fetch_at = start + size / self._bytes_per_second
+
+
+def _stuck(partitions: list[TopicPartition]) -> CommandError:
+    names = ", ".join(map(str, partitions[:3]))
+    more = f" and {len(partitions) - 3} more" if len(partitions) > 3 else ""
+    return CommandError(
+        f"Cannot copy {names}{more}: no leader answers.",
+        "`ottla topics describe` shows the leaders. With an authorizer, the user needs Read on "
+        "every topic. Run the command again to continue.",
+        exit_code=ExitCode.UNREACHABLE,
+    )

@@ -1,0 +1,1 @@
+"""`ottla restore`: fills the empty directories of a node from a backup."""
