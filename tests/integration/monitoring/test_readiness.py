@@ -27,7 +27,8 @@ READY = Page(200, "ok\n")
 
 
 class Watch:
-    """Every answer of /readyz and /healthz, in order, without repetitions."""
+    """Every answer of /readyz and /healthz, in order, without repetitions. Reads the metrics, too:
+    the node's log must not have an error then."""
 
     def __init__(self, metrics: MetricsPorts, node: NodeOfCluster) -> None:
         self._metrics = metrics
@@ -58,6 +59,7 @@ class Watch:
                 ):
                     if not pages or pages[-1] != page:
                         pages.append(page)
+                self._metrics.scrape(self._node)
             except OSError:
                 # The process has not opened the port yet, or has ended.
                 continue
@@ -89,6 +91,7 @@ def test_a_node_is_ready_when_it_serves_and_not_before_or_after(tmp_path: Path) 
             assert OF_A_START.fullmatch(page.text.strip()), page.text
         assert was_stopped == (end == node.stop)
         assert watch.healthy == [READY]
+        assert "Traceback" not in node.stderr, node.stderr
 
 
 def test_a_broker_without_its_controller_is_not_ready_but_healthy(tmp_path: Path) -> None:
@@ -97,6 +100,8 @@ def test_a_broker_without_its_controller_is_not_ready_but_healthy(tmp_path: Path
     controller, broker = cluster.nodes[1], cluster.nodes[2]
     with cluster:
         assert metrics.ready(controller) == metrics.ready(broker) == READY
+        assert metrics.scrape(controller).value("ottla_active_controller") == 1
+        assert metrics.scrape(controller).value("ottla_cluster_brokers", state="active") == 1
         controller.kill()
         wait_until(lambda: metrics.ready(broker).status == 503, "the loss is noticed")
         assert re.search("no controller leads|has not answered", metrics.ready(broker).text)

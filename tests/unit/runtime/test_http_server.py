@@ -184,6 +184,19 @@ def test_an_error_of_the_page_is_logged_and_not_shown(caplog: pytest.LogCaptureF
     assert "a bug" in caplog.text
 
 
+def test_a_body_that_cannot_be_generated_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(_request: HttpRequest) -> HttpResponse:
+        async def body() -> AsyncGenerator[bytes, None]:
+            yield b"one"
+            raise ValueError("a bug")
+
+        return HttpResponse(body())
+
+    received = play(lambda address: exchange(address, GET), handle=broken)
+    assert received.endswith(b"3\r\none\r\n")
+    assert "a bug" in caplog.text
+
+
 def test_a_client_that_sends_nothing_is_disconnected_in_time() -> None:
     async def scene(address: Address) -> bytes:
         return await exchange(address, b"GET / HT")

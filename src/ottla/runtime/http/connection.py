@@ -120,7 +120,12 @@ class HttpConnection:
         except Exception:
             _log.exception("cannot answer an HTTP request")
             response = HttpResponse(b"internal error\n", HTTPStatus.INTERNAL_SERVER_ERROR)
-        await self._send(response, request)
+        try:
+            await self._send(response, request)
+        except Exception:
+            # The client must not take what it has got for the whole body.
+            _log.exception("cannot send the rest of an HTTP response")
+            self._connection.abort()
         self._connection.close()
 
     async def _send(self, response: HttpResponse, request: HttpRequest | None) -> None:
