@@ -27,6 +27,7 @@ _COMMANDS = (
     "offsets",
     "elect",
     "bench",
+    "top",
     "apply",
     "export",
     "backup",
