@@ -108,6 +108,7 @@ class DecisionLog:
         producers = {
             each.producer_id: ProducerAtCut(
                 each.producer_epoch,
+                each.has_own_epochs,
                 each.partitions if each.state == TransactionState.PREPARE_COMMIT else _NONE,
                 each.anchor,
             )

@@ -178,7 +178,14 @@ def _leader_address(quorum: DescribedQuorum) -> Address:
             f"The address of controller {quorum.leader_id} is unknown: the quorum does not "
             "describe its listeners."
         )
-    return next(iter(addresses.values()))
+    address = next(iter(addresses.values()))
+    if not address.port:
+        raise CommandError(
+            f"Controller {quorum.leader_id} has no listener: the node formatted itself.",
+            "A backup needs the metadata over the network: run the node with --config and a "
+            "listener of controller.listener.names.",
+        )
+    return address
 
 
 def _refused(error_code: int) -> CommandError:

@@ -86,10 +86,12 @@ class CutAnchor(NamedTuple):
 
 
 class ProducerAtCut(NamedTuple):
-    """A producer in `__transaction_state` at (1). `committing` has the partitions of its
-    transaction if the state is PrepareCommit."""
+    """A producer in `__transaction_state` at (1). `has_own_epochs`: whether its last transaction
+    was one of TransactionV2. `committing` has the partitions of its transaction if the state is
+    PrepareCommit."""
 
     producer_epoch: int
+    has_own_epochs: bool
     committing: frozenset[TopicPartition]
     anchor: CutAnchor | None
 
@@ -213,7 +215,7 @@ def _is_committing(
     producer = decisions.producers.get(opened.producer_id)
     if producer is None or partition not in producer.committing:
         return False
-    if producer.producer_epoch != opened.producer_epoch:
+    if producer.has_own_epochs or producer.producer_epoch != opened.producer_epoch:
         return producer.producer_epoch == opened.producer_epoch + 1
     if producer.anchor is None:
         raise UndecidableError(opened.producer_id)
