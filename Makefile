@@ -9,7 +9,7 @@ CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs docs-metrics words bench release-check lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -94,6 +94,9 @@ docs-configs: $(STAMP) ## write docs/configs.md, the reference of all settings, 
 
 docs-metrics: $(STAMP) ## write the tables of all metrics into docs/operations.md
 	@$(BIN)/python -m scripts.metrics_table
+
+dashboard: $(STAMP) ## write ops/grafana/ottla.json from the table of its panels
+	@$(BIN)/python -m scripts.grafana_dashboard
 
 words: $(STAMP) ## write every text that users read into .cache/words.txt
 	@$(BIN)/python -m scripts.words .cache/words.txt
