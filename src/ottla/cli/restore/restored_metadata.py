@@ -1,9 +1,10 @@
 """The metadata of a restored cluster.
 
-The nodes of the old cluster are left out: those of the new one register themselves. Every partition
-keeps its replicas and has none as its leader yet, in a new leader epoch; the first replica that
-registers is elected, as after a power failure of the whole cluster. All replicas are in sync,
-because they are restored from the same files.
+The registrations of controllers are left out. Those of brokers stay, fenced: the restored nodes
+prove with the epoch in their clean-shutdown files that their logs are complete. Then any replica of
+a partition may become its leader: each is restored from the same files. So they are all eligible
+leader replicas (KIP-966), or all in sync if the cluster does not have that feature. No partition
+has a leader until its first replica registers, in a new leader epoch.
 """
 
 from __future__ import annotations
@@ -14,21 +15,26 @@ from ottla.metadata.partition import RECOVERED, UNASSIGNED_DIRECTORY
 
 def restored_image(image: MetadataImage) -> MetadataImage:
     found = image.copy()
-    found.brokers.clear()
     found.controllers.clear()
+    for broker_id, broker in found.brokers.items():
+        found.brokers[broker_id] = broker._replace(fenced=True, in_controlled_shutdown=False)
+    has_elr = image.has_eligible_leader_replicas
     for topic in found.topics:
         topic.partitions = {
-            index: restored_partition(partition) for index, partition in topic.partitions.items()
+            index: restored_partition(partition, has_eligible_leader_replicas=has_elr)
+            for index, partition in topic.partitions.items()
         }
     return found
 
 
-def restored_partition(partition: PartitionRegistration) -> PartitionRegistration:
+def restored_partition(
+    partition: PartitionRegistration, *, has_eligible_leader_replicas: bool
+) -> PartitionRegistration:
     """A reassignment that was under way is cancelled."""
     replicas = tuple(each for each in partition.replicas if each not in partition.adding_replicas)
     return partition._replace(
         replicas=replicas,
-        isr=replicas,
+        isr=() if has_eligible_leader_replicas else replicas,
         leader=NO_LEADER,
         leader_epoch=partition.leader_epoch + 1,
         partition_epoch=partition.partition_epoch + 1,
@@ -36,6 +42,6 @@ def restored_partition(partition: PartitionRegistration) -> PartitionRegistratio
         removing_replicas=(),
         adding_replicas=(),
         leader_recovery_state=RECOVERED,
-        eligible_leader_replicas=(),
+        eligible_leader_replicas=tuple(sorted(replicas)) if has_eligible_leader_replicas else (),
         last_known_elr=(),
     )

@@ -1,6 +1,6 @@
 """Runs `ottla restore`.
 
-    empty ──logs──▶ ──checkpoints──▶ ──metadata snapshot──▶ ──meta.properties──▶ formatted
+    empty ──logs──▶ ──checkpoints, clean-shutdown file──▶ ──metadata──▶ ──meta.properties──▶ formatted
 
 meta.properties is written last: a node does not start with directories that are only partly
 restored.
@@ -42,6 +42,7 @@ from ottla.runtime.dice import SystemDice
 from ottla.runtime.disk import Disk
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
+from ottla.storage.directories.clean_shutdown import write_clean_shutdown
 from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
 from ottla.storage.errors import StorageError
 from ottla.storage.files.durable_file import make_directories
@@ -99,6 +100,7 @@ class Restoring:
         image = restored_image(self._read_image())
         self._refuse_other_node(image)
         self._restore_logs(image)
+        self._prove_complete(image)
         if not is_joining:
             self._write_snapshot(image, voters)
         format_node(
@@ -156,6 +158,14 @@ class Restoring:
                 records=0, size_in_bytes=self.restored_bytes, done=self.restored_count
             )
         self._write_checkpoints(placed)
+
+    def _prove_complete(self, image: MetadataImage) -> None:
+        """As after a clean shutdown: the replicas here have all records. Their indexes are missing,
+        so the logs are recovered all the same."""
+        broker = image.brokers.get(self._node.node_id)
+        if broker is not None:
+            for path in self._node.log_dirs:
+                write_clean_shutdown(self._disk, path, broker_epoch=broker.epoch)
 
     def _write_checkpoints(self, placed: Mapping[str, list[TopicPartition]]) -> None:
         """Log start offsets, and high watermarks: every restored record was committed."""
