@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from confluent_kafka.cimpl import NewTopic
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.free_ports import free_ports, is_free
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
+from tests.support.monitoring.scraping import Scrape, get
 from tests.support.nodes.nodes import OTTLA
 
 HOST = "127.0.0.1"
@@ -28,8 +29,11 @@ RECORDS = 400
 class Workers:
     def __init__(self, home: Path) -> None:
         self.data = home / "data"
-        self.bootstrap = f"{HOST}:{_port_with_neighbours()}"
+        port = _port_with_neighbours()
+        self.bootstrap = f"{HOST}:{port}"
+        self.metrics = (HOST, port + 50)
         listening = ["--listen", self.bootstrap, "--data-dir", str(self.data)]
+        listening += ["--metrics", f"{HOST}:{port + 50}"]
         self.process = subprocess.Popen(
             [OTTLA, "start", *listening, "--workers", "2"],
             stdout=subprocess.PIPE,
@@ -50,12 +54,16 @@ class Workers:
         return found
 
     def wait_restarted(self, node_id: int, killed: int) -> None:
+        def is_restarted() -> bool:
+            node = next(node for node in self.state["nodes"] if node["id"] == node_id)
+            return node["state"] == "ready" and node["pid"] != killed
+
+        self.wait(is_restarted)
+
+    def wait(self, holds: Callable[[], bool]) -> None:
         clock = SystemClock()
         deadline = clock.monotonic() + WAIT_SECONDS
-        while True:
-            node = next(node for node in self.state["nodes"] if node["id"] == node_id)
-            if node["state"] == "ready" and node["pid"] != killed:
-                return
+        while not holds():
             assert clock.monotonic() < deadline, self.state
             sleep_blocking(0.05)
 
@@ -90,6 +98,9 @@ def test_workers_serve_one_cluster_and_a_killed_one_is_restarted(workers: Worker
             os.kill(pid, signal.SIGKILL)
     assert producer.flush(WAIT_SECONDS) == 0
     workers.wait_restarted(1001, pid)
+    workers.wait(lambda: get(workers.metrics, "/readyz").status == 200)
+    requests = Scrape.of(workers.metrics).total("ottla_requests_total", api="Produce", worker="0")
+    assert requests > 0
     assert _read(workers.bootstrap) == {str(number).encode() for number in range(RECORDS)}
 
 
@@ -132,8 +143,8 @@ def _read(bootstrap: str) -> set[bytes]:
 
 
 def _port_with_neighbours() -> int:
-    """A free port such that those of the controller and of the second worker are free, too."""
+    """A free port such that those of the controller, the second worker and the metrics are, too."""
     while True:
         (port,) = free_ports(SystemDice(), HOST, count=1)
-        if is_free(HOST, port + 1) and is_free(HOST, port + 100):
+        if all(is_free(HOST, port + above) for above in (1, 50, 100, 150, 250)):
             return port

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.cluster.defaults import DEFAULT_LISTEN, DEFAULT_NODES
@@ -32,6 +32,8 @@ from ottla.runtime.disk import File
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 from ottla.runtime.system_disk import SystemDisk
 
+# What runs while a cluster is supervised.
+Beside: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 # Makes the supervisor check again which nodes must run.
 WAKE: Final = signal.SIGUSR1
 SUPERVISOR_LOG: Final = "supervisor.log"
@@ -70,10 +72,12 @@ def find_or_make(
     return layout
 
 
-def run_in_foreground(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
-    """Supervises the cluster until Ctrl-C or `ottla cluster down`."""
+def run_in_foreground(
+    terminal: Terminal, layout: ClusterLayout, *, restarts: bool, beside: Beside = nullcontext
+) -> None:
+    """Supervises the cluster until Ctrl-C or `ottla cluster down`. `beside` runs meanwhile."""
     with closing(_hold(layout)):
-        asyncio.run(_supervise(terminal, layout, restarts=restarts))
+        asyncio.run(_supervise(terminal, layout, restarts=restarts, beside=beside))
 
 
 def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
@@ -107,7 +111,9 @@ def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bo
     terminal.stdout.print(f"`ottla cluster down --data-dir {layout.directory}` stops it.")
 
 
-async def _supervise(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
+async def _supervise(
+    terminal: Terminal, layout: ClusterLayout, *, restarts: bool, beside: Beside
+) -> None:
     clock = SystemClock()
     started = clock.monotonic()
     supervisor = Supervisor(
@@ -118,18 +124,19 @@ async def _supervise(terminal: Terminal, layout: ClusterLayout, *, restarts: boo
         restarts=restarts,
     )
     _handle_signals(supervisor)
-    supervisor.start()
-    try:
-        if await supervisor.wait_ready():
-            _say_ready(terminal, layout, clock.monotonic() - started)
-            terminal.stdout.file.flush()
-            await supervisor.wait_stop_requested()
-    except NodeFailedError as error:
-        lines = _last_lines(error.node.log_file)
-        raise CommandError(f"Cannot start the cluster: {error}.", *lines) from None
-    finally:
-        terminal.stderr.print("Stopping ...")
-        await supervisor.stop()
+    async with beside():
+        supervisor.start()
+        try:
+            if await supervisor.wait_ready():
+                _say_ready(terminal, layout, clock.monotonic() - started)
+                terminal.stdout.file.flush()
+                await supervisor.wait_stop_requested()
+        except NodeFailedError as error:
+            lines = _last_lines(error.node.log_file)
+            raise CommandError(f"Cannot start the cluster: {error}.", *lines) from None
+        finally:
+            terminal.stderr.print("Stopping ...")
+            await supervisor.stop()
 
 
 def _new_state(layout: ClusterLayout) -> ClusterState:

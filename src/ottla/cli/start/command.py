@@ -71,6 +71,7 @@ def start(
                 listen=listen,
                 advertise=advertise,
                 config=config,
+                metrics=metrics,
                 settings=settings or [],
             )
         return

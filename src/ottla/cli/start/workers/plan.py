@@ -2,7 +2,9 @@
 
 Worker k has the node id plus 1000 k, the ports plus 100 k, and the directory `worker-k` below each
 log directory. Only worker 0 can be a controller. All workers have the same rack, so that no
-partition has two replicas on the host while other racks are there.
+partition has two replicas on the host while other racks are there. The supervisor serves the
+metrics of all workers at the address of the properties; each worker serves its own on loopback, on
+a port 100 (k + 1) above it.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from ottla.runtime.network import Address
 WORKERS_MAX: Final = 64
 _IDS_APART: Final = 1_000
 _PORTS_APART: Final = 100
-# Of the controller listener that a node which stands alone gets for its workers.
-_CONTROLLER_HOST: Final = "127.0.0.1"
+_LOOPBACK: Final = "127.0.0.1"
+_METRICS: Final = "ottla.metrics.listener"
 _BOOTSTRAP: Final = "controller.quorum.bootstrap.servers"
 
 
@@ -46,6 +48,8 @@ def plan_workers(
         raise InvalidConfigError(
             "listeners has port 0, but workers find each other by fixed ports; give each a number"
         )
+    if node.metrics_listener is not None and not node.metrics_listener.port:
+        raise InvalidConfigError(f"{_METRICS} has port 0; workers need a fixed port")
     if host is not None and not shared.get("broker.rack"):
         shared["broker.rack"] = host
     workers = tuple(_worker(shared, node, number) for number in range(count))
@@ -64,7 +68,7 @@ def _with_quorum(properties: Mapping[str, str]) -> dict[str, str]:
         controller = node.listeners.controller[0]
         address = Address(controller.host or "localhost", controller.port)
     else:
-        address = Address(_CONTROLLER_HOST, _shifted(node.listeners.broker[0].port, 1))
+        address = Address(_LOOPBACK, _shifted(node.listeners.broker[0].port, 1))
         name = node.listeners.controller_names[0]
         added = f"{name}://{address_text(address)}"
         shared["listeners"] = f"{_texts(node.listeners.broker)},{added}"
@@ -91,6 +95,9 @@ def _worker(shared: Mapping[str, str], node: NodeConfig, number: int) -> dict[st
         worker["advertised.listeners"] = _texts(
             advertised if number == 0 else listeners.advertised, shift=_PORTS_APART * number
         )
+    if node.metrics_listener is not None:
+        port = _shifted(node.metrics_listener.port, _PORTS_APART * (number + 1))
+        worker[_METRICS] = address_text(Address(_LOOPBACK, port))
     if "metadata.log.dir" in shared:
         worker["metadata.log.dir"] = worker_directory(node.metadata_log_dir, number)
     return worker
@@ -125,11 +132,14 @@ def _shifted(port: int, shift: int) -> int:
 def _refuse_shared_ports(workers: Iterable[NodeConfig]) -> None:
     owners: dict[int, int] = {}
     for number, worker in enumerate(workers):
-        for listener in (*worker.listeners.broker, *worker.listeners.controller):
-            owner = owners.setdefault(listener.port, number)
+        ports = [each.port for each in (*worker.listeners.broker, *worker.listeners.controller)]
+        if worker.metrics_listener is not None:
+            ports.append(worker.metrics_listener.port)
+        for port in ports:
+            owner = owners.setdefault(port, number)
             if owner != number:
                 raise InvalidConfigError(
-                    f"workers {owner} and {number} would both listen on port {listener.port}: each "
+                    f"workers {owner} and {number} would both listen on port {port}: each "
                     f"worker's ports are {_PORTS_APART} above those of the worker before it; use "
                     f"ports in listeners that do not differ by a multiple of {_PORTS_APART}"
                 )

@@ -50,12 +50,20 @@ def test_a_node_that_stands_alone_gets_a_controller_listener_for_its_workers() -
     assert first.log_dirs == ("/data/a/worker-0", "/data/b/worker-0")
 
 
+def test_each_worker_serves_its_own_metrics_on_loopback() -> None:
+    plans = plan_workers({**MEMBER, "ottla.metrics.listener": "10.0.0.1:9400"}, 2)
+    listeners = [NodeConfig.of(plan).metrics_listener for plan in plans]
+    assert listeners == [("127.0.0.1", 9500), ("127.0.0.1", 9600)]
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"process.roles": "controller", "listeners": "CONTROLLER://:9093"}, "is for brokers"),
         ({"listeners": "CLIENTS://:0,CONTROLLER://:9093"}, "port 0"),
         ({"listeners": "CLIENTS://:9092,CONTROLLER://:9192"}, "both listen on port 9192"),
+        ({"ottla.metrics.listener": "0"}, "has port 0"),
+        ({"ottla.metrics.listener": "9092"}, "both listen on port 9192"),
         ({"listeners": "CLIENTS://:65500,CONTROLLER://:9093"}, "ports end at 65535"),
     ],
 )
