@@ -19,6 +19,10 @@ class MetricsPorts:
         for node in cluster.nodes.values():
             node.configure({"ottla.metrics.listener": str(self._ports[node.id])})
 
+    @property
+    def ports(self) -> list[int]:
+        return list(self._ports.values())
+
     def scrape(self, node: NodeOfCluster) -> Scrape:
         return Scrape.of(self._address(node))
 
