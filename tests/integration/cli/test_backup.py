@@ -34,6 +34,8 @@ REPLICAS: Final = [(1, 2, 3), (2, 3, 1), (3, 1, 2)]
 RECORDS: Final = at_scale(quick=1_500, soak=60_000)
 BACKUPS: Final = at_scale(quick=1, soak=5)
 COPIERS: Final = 2
+# Slow enough that the copiers are still at work when the backup ends.
+WORK_MS: Final = 50
 PROPERTIES = {
     "offsets.topic.num.partitions": "2",
     "transaction.state.log.num.partitions": "2",
@@ -48,7 +50,7 @@ def test_restored_cluster_has_each_transaction_as_a_whole(tmp_path: Path) -> Non
         for topic in (SOURCE, TARGET):
             create_topic(cluster, topic, REPLICAS)
         produce(cluster, range(RECORDS // 2))
-        with Copiers(orders(cluster), tmp_path / "copiers.txt"), producing(cluster):
+        with Copiers(orders(cluster, size=5), tmp_path / "copiers.txt"), producing(cluster):
             for number in range(BACKUPS):
                 wait_copied(cluster, RECORDS // 8 + number * RECORDS // 16)
                 ottla("backup", "--bootstrap", cluster.bootstrap, "--to", str(backup))
@@ -67,7 +69,7 @@ def test_restored_cluster_has_each_transaction_as_a_whole(tmp_path: Path) -> Non
         assert len(found) == sum(map(len, sources))
         assert_copied_up_to_committed_offsets(restored, sources)
         # The same transactional ids and the same group continue.
-        with Copiers(orders(restored), tmp_path / "copiers-2.txt") as copiers:
+        with Copiers(orders(restored, size=100), tmp_path / "copiers-2.txt") as copiers:
             wait_copied(restored, len(found))
             assert not copiers.ends, copiers.said
         wait_until(
@@ -120,10 +122,10 @@ def ottla(*arguments: str, exit_code: int = 0) -> subprocess.CompletedProcess[st
     return done
 
 
-def orders(cluster: ClusterProcesses) -> list[list[str]]:
+def orders(cluster: ClusterProcesses, *, size: int) -> list[list[str]]:
     client = json.dumps(cluster.client)
     return [
-        command(Order(client, GROUP, f"copier-{number}", SOURCE, TARGET, 20, 20))
+        command(Order(client, GROUP, f"copier-{number}", SOURCE, TARGET, size, WORK_MS))
         for number in range(COPIERS)
     ]
 

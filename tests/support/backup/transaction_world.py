@@ -6,7 +6,7 @@ a decision is in its log before the first marker, and the completion after the l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -223,8 +223,8 @@ class ModelBackup:
             for name, scan in self._scans.items()
         }
 
-    def _ends(self) -> Iterator[None]:  # type: ignore[misc]
-        found = {}
+    def _ends(self) -> Generator[None, None, dict[TopicPartition, int]]:
+        found: dict[TopicPartition, int] = {}
         for partition in PARTITIONS:
             found[partition] = len(self._world.logs[partition])
             yield

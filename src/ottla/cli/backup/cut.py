@@ -105,8 +105,9 @@ class Cut:
                 continue
             key = TRANSACTION_RECORDS.decode_key(record.key)
             assert isinstance(key, TransactionLogKey)
-            value = None
-            if record.value is not None:
-                value, _ = TRANSACTION_RECORDS.decode_value(key, record.value)
-                assert isinstance(value, TransactionLogValue)
+            if record.value is None:
+                self._decisions.take(key.transactional_id, None)
+                continue
+            value, _ = TRANSACTION_RECORDS.decode_value(key, record.value)
+            assert isinstance(value, TransactionLogValue)
             self._decisions.take(key.transactional_id, value)

@@ -15,6 +15,11 @@ from ottla.wire.messages.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from ottla.wire.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
 
 LATEST: Final = -1
 EARLIEST: Final = -2
@@ -76,6 +81,17 @@ def offsets_request(partitions: Collection[TopicPartition], timestamp: int) -> L
         found = topics.setdefault(topic, ListOffsetsTopic(name=topic, partitions=[]))
         found.partitions.append(ListOffsetsPartition(partition_index=index, timestamp=timestamp))
     return ListOffsetsRequest(replica_id=_CLIENT, topics=list(topics.values()))
+
+
+def epochs_request(copies: Mapping[TopicPartition, PartitionCopy]) -> OffsetForLeaderEpochRequest:
+    """For the ends of the epochs of the last copied batches."""
+    topics: dict[str, OffsetForLeaderTopic] = {}
+    for (topic, index), copy in copies.items():
+        found = topics.setdefault(topic, OffsetForLeaderTopic(topic=topic, partitions=[]))
+        found.partitions.append(
+            OffsetForLeaderPartition(partition=index, leader_epoch=copy.leader_epoch)
+        )
+    return OffsetForLeaderEpochRequest(replica_id=_CLIENT, topics=list(topics.values()))
 
 
 def fetch_request(copies: Mapping[TopicPartition, PartitionCopy]) -> FetchRequest:

@@ -3,7 +3,7 @@
     {"format": 1, "cluster_id": "...", "finished_ms": 1763000000000,
      "snapshot": {"name": "00000000000000000074-0000000001.checkpoint", "size": 4096, "crc": 7},
      "partitions": [{"topic": "orders", "partition": 0, "topic_id": "...", "directory": "orders-0",
-                     "log_start_offset": 0, "log_end_offset": 1000,
+                     "log_start_offset": 0, "log_end_offset": 1000, "leader_epoch": 3,
                      "files": [{"name": "00000000000000000000.log", "size": 9000, "crc": 8}],
                      "opened": [[producer id, epoch, first offset]],
                      "erased": [[producer id, first offset, last offset]]}]}
@@ -43,6 +43,8 @@ class SavedPartition(NamedTuple):
     directory: str
     log_start_offset: int
     log_end_offset: int
+    # Of the last batch.
+    leader_epoch: int
     files: tuple[SavedFile, ...]
     opened: tuple[OpenedTransaction, ...]
     erased: tuple[Erasure, ...]
@@ -145,6 +147,7 @@ def _partition(fields: Mapping[str, Any]) -> SavedPartition:
         fields["directory"],
         fields["log_start_offset"],
         fields["log_end_offset"],
+        fields["leader_epoch"],
         tuple(SavedFile(**each) for each in fields["files"]),
         tuple(OpenedTransaction(*each) for each in fields["opened"]),
         tuple(Erasure(*each) for each in fields["erased"]),

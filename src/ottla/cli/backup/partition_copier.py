@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ottla.cli.backup.leaders import (
     EARLIEST,
     LATEST,
     RETRIABLE,
+    epochs_request,
     fetch_request,
     find_leaders,
     offsets_request,
@@ -25,6 +26,10 @@ from ottla.client import ChannelError
 from ottla.model import ErrorCode, TopicPartition, Uuid
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address
+from ottla.wire.messages.list_offsets import ListOffsetsResponse
+from ottla.wire.schema import Message
+
+T = TypeVar("T")
 
 _RETRY_SECONDS: Final = 0.1
 _PATIENCE_SECONDS: Final = 60.0
@@ -79,10 +84,31 @@ class PartitionCopier:
             await self._begin(waiting)
 
     async def _begin(self, partitions: Iterable[TopicPartition]) -> None:
+        await self._check_resumed(partitions)
         new = [each for each in partitions if each in self._copies]
         new = [each for each in new if self._copies[each].position is None]
         for each, offset in (await self._offsets(new, EARLIEST)).items():
             self._copies[each].begin(offset)
+
+    async def _check_resumed(self, partitions: Iterable[TopicPartition]) -> None:
+        """Starts over where an unclean election has replaced records that an earlier run copied."""
+        known = {each for each in partitions if each in self._copies}
+        resumed = [each for each in known if self._copies[each].is_resumed]
+        if not resumed:
+            return
+        ends = await self._offsets(resumed, LATEST)
+        epochs = await self._ask(
+            [each for each in resumed if self._copies[each].leader_epoch >= 0],
+            lambda some: epochs_request({each: self._copies[each] for each in some}),
+            lambda each: (each.leader_epoch, each.end_offset),
+        )
+        for each in ends:
+            copy = self._copies[each]
+            copy.is_resumed = False
+            assert copy.position is not None
+            epoch, end = epochs.get(each, (copy.leader_epoch, copy.position))
+            if copy.position > ends[each] or epoch != copy.leader_epoch or copy.position > end:
+                self._copies[each] = self._start_over(each, copy.topic_id)
 
     def _is_done(self, partition: TopicPartition, ends: Mapping[TopicPartition, int]) -> bool:
         copy = self._copies.get(partition)
@@ -148,26 +174,35 @@ class PartitionCopier:
     async def _offsets(
         self, partitions: Iterable[TopicPartition], timestamp: int
     ) -> dict[TopicPartition, int]:
-        found: dict[TopicPartition, int] = {}
+        return await self._ask(
+            partitions, lambda some: offsets_request(some, timestamp), lambda each: each.offset
+        )
+
+    async def _ask(
+        self,
+        partitions: Iterable[TopicPartition],
+        make_request: Callable[[Collection[TopicPartition]], Message],
+        read: Callable[[Any], T],
+    ) -> dict[TopicPartition, T]:
+        """What the leaders respond for each partition; deleted ones are left out."""
+        found: dict[TopicPartition, T] = {}
         waiting = {each for each in partitions if each in self._copies}
         deadline = self._clock.monotonic() + _PATIENCE_SECONDS
         while waiting:
             leaders = await find_leaders(self._admin)
             for some in await asyncio.gather(
                 *(
-                    self._offsets_from(address, of_leader, timestamp)
+                    self._ask_leader(address, make_request(of_leader))
                     for address, of_leader in leaders.by_address(waiting).items()
                 )
             ):
-                found |= some
+                found |= {name: read(each) for name, each in some.items()}
             waiting -= found.keys()
             waiting -= await self._wait(waiting, deadline)
         return found
 
-    async def _offsets_from(
-        self, address: Address, partitions: Collection[TopicPartition], timestamp: int
-    ) -> dict[TopicPartition, int]:
-        request = offsets_request(partitions, timestamp)
+    async def _ask_leader(self, address: Address, request: Message) -> dict[TopicPartition, Any]:
+        """The parts of the response by partition, without those that have to be asked again."""
         try:
             response = await self._admin.send_to_node(address, request)
         except ChannelError:
@@ -175,11 +210,15 @@ class PartitionCopier:
         found = {}
         for topic in response.topics:
             for each in topic.partitions:
-                name = TopicPartition(topic.name, each.partition_index)
+                is_list = isinstance(response, ListOffsetsResponse)
+                name = TopicPartition(
+                    topic.name if is_list else topic.topic,
+                    each.partition_index if is_list else each.partition,
+                )
                 if each.error_code and each.error_code not in RETRIABLE:
                     raise refusal(f"read the offsets of {name}", each.error_code, None)
                 if not each.error_code:
-                    found[name] = each.offset
+                    found[name] = each
         return found
 
     async def _wait(self, waiting: Collection[TopicPartition], deadline: float) -> set[Any]:

@@ -16,7 +16,7 @@ from crc32c import crc32c
 
 from ottla.cli.backup.manifest import SavedFile, SavedPartition
 from ottla.cli.backup.settling import Erasure, TransactionScan
-from ottla.model import Buffer, Uuid
+from ottla.model import NO_LEADER_EPOCH, Buffer, Uuid
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.partition_metadata import (
     read_partition_metadata,
@@ -44,6 +44,10 @@ class PartitionCopy:
         # None until the log start offset is known.
         self.position: int | None = None
         self.log_start_offset = 0
+        # Of the last batch.
+        self.leader_epoch: int = NO_LEADER_EPOCH
+        # Whether the leader may have other records than an earlier run copied.
+        self.is_resumed = False
         self._disk = disk
         self._path = f"{root}/{directory}"
         self._files: list[SavedFile] = []
@@ -81,10 +85,12 @@ class PartitionCopy:
             self.scan = TransactionScan(saved.opened)
             self.position = saved.log_end_offset
             self.log_start_offset = saved.log_start_offset
+            self.leader_epoch = saved.leader_epoch
         names = [name for name in self._disk.list_directory(self._path) if _is_log(name)]
         for name in names[len(known) :]:
             self._take_file(name)
-        return self.position is not None
+        self.is_resumed = self.position is not None
+        return self.is_resumed
 
     def append(self, records: memoryview, end: int) -> int:
         """Writes the complete batches below an offset, and returns their bytes. Raises
@@ -126,6 +132,7 @@ class PartitionCopy:
             self.directory,
             min(self.log_start_offset, self.position),
             self.position,
+            self.leader_epoch,
             tuple(self._files),
             tuple(self.scan.opened.values()),
             erased,
@@ -148,7 +155,7 @@ class PartitionCopy:
     def _take(self, header: BatchHeader, batch: Buffer) -> None:
         is_commit = header.is_transactional and header.is_control and _is_commit(batch)
         self.scan.take(header, is_commit=is_commit)
-        self.position = header.next_offset
+        self.position, self.leader_epoch = header.next_offset, header.leader_epoch
         if self.on_batch is not None:
             self.on_batch(batch)
 

@@ -1,6 +1,6 @@
 """Runs `ottla restore`.
 
-    empty ──logs──▶ ──checkpoints, clean-shutdown file──▶ ──metadata──▶ ──meta.properties──▶ formatted
+    empty ──▶ logs ──▶ checkpoints ──▶ metadata ──▶ meta.properties: formatted
 
 meta.properties is written last: a node does not start with directories that are only partly
 restored.

@@ -1,0 +1,38 @@
+"""The partitions of a restored cluster."""
+
+from __future__ import annotations
+
+from ottla.cli.restore.restored_metadata import restored_partition
+from ottla.metadata import NO_LEADER, PartitionRegistration
+from ottla.metadata.partition import UNASSIGNED_DIRECTORY
+from ottla.model import Uuid
+
+BEFORE = PartitionRegistration(
+    replicas=(3, 1, 4),
+    isr=(3,),
+    leader=3,
+    leader_epoch=5,
+    partition_epoch=9,
+    directories=(Uuid(bytes(16)),) * 3,
+    removing_replicas=(1,),
+    adding_replicas=(4,),
+)
+
+
+def test_every_replica_may_lead_in_a_new_epoch() -> None:
+    after = restored_partition(BEFORE, has_eligible_leader_replicas=True)
+    assert (after.leader, after.leader_epoch, after.partition_epoch) == (NO_LEADER, 6, 10)
+    assert (after.isr, after.eligible_leader_replicas) == ((), (1, 3))
+    assert after.directories == (UNASSIGNED_DIRECTORY,) * 2
+
+
+def test_without_eligible_leader_replicas_all_are_in_sync() -> None:
+    after = restored_partition(BEFORE, has_eligible_leader_replicas=False)
+    assert (after.isr, after.eligible_leader_replicas) == ((3, 1), ())
+
+
+def test_a_reassignment_is_cancelled() -> None:
+    after = restored_partition(BEFORE, has_eligible_leader_replicas=True)
+    assert after.replicas == (3, 1)
+    assert not after.adding_replicas
+    assert not after.removing_replicas
