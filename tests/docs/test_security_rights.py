@@ -24,9 +24,7 @@ def title(key: int) -> str:
     return "".join(part.capitalize() for part in ApiKey(key).name.split("_"))
 
 
-def rows(
-    brokers: Mapping[int, HandledApi], controllers: Mapping[int, HandledApi]
-) -> Iterator[str]:
+def rows(brokers: Mapping[int, HandledApi], controllers: Mapping[int, HandledApi]) -> Iterator[str]:
     for key in sorted({*brokers, *controllers}, key=title):
         yield f"| {title(key)} | {words(brokers.get(key))} | {words(controllers.get(key))} |"
 

@@ -17,7 +17,6 @@ import typer
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
-from ottla.cli.arguments.input_file import unreadable_text
 from ottla.cli.display.cells import count
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.exposure import exposure_warnings
@@ -38,6 +37,7 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.runtime.system_loop import run
 from ottla.runtime.system_network import SystemNetwork
+from ottla.runtime.unreadable_file import unreadable_text
 from ottla.storage.errors import DirectoryFailedError, StorageError
 
 _log = logging.getLogger(__name__)
