@@ -12,13 +12,19 @@ import pytest
 pytest.importorskip("pyspark")
 
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
     AdminClient,
     NewTopic,
+    ResourcePatternType,
+    ResourceType,
 )
 
 from ottla.cli.client_security.jaas_text import PLAIN_MODULE, jaas_text
+from ottla.model import TopicPartition
 from ottla.pipeline.reading.columns import SourceColumn
-from ottla.pipeline.reading.data_source import OttlaReader
+from ottla.pipeline.reading.data_source import OttlaReader, OttlaStreamReader
 from ottla.pipeline.reading.errors import ClusterError
 from ottla.pipeline.reading.options import parse_options
 from ottla.runtime.system_clock import SystemClock
@@ -34,28 +40,51 @@ AT_ONCE_SECONDS = 30.0
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
     with running(SecuredNode(tmp_path_factory.mktemp("secured"))) as node:
-        admin = AdminClient(
-            {
-                "bootstrap.servers": node.endpoint().address,
-                "security.protocol": "SASL_SSL",
-                "ssl.ca.location": str(node.certificates.truststore),
-                "sasl.mechanism": "PLAIN",
-                "sasl.username": "admin",
-                "sasl.password": PASSWORDS["admin"],
-            }
-        )
-        for created in admin.create_topics([NewTopic(TOPIC, 2)]).values():
+        client = admin(node)
+        for created in client.create_topics([NewTopic(TOPIC, 2)]).values():
             created.result()
         yield node
 
 
-def options(node: SecuredNode, *, password: str = PASSWORDS["admin"]) -> dict[str, str]:
-    login = jaas_text(PLAIN_MODULE, {"username": "admin", "password": password})
+def admin(node: SecuredNode) -> AdminClient:
+    return AdminClient(
+        {
+            "bootstrap.servers": node.endpoint().address,
+            "security.protocol": "SASL_SSL",
+            "ssl.ca.location": str(node.certificates.truststore),
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "admin",
+            "sasl.password": PASSWORDS["admin"],
+        }
+    )
+
+
+def allow(node: SecuredNode, *rights: tuple[AclOperation, ResourceType, str]) -> None:
+    """To User:paula. Names that end in * are prefixes."""
+    bindings = [
+        AclBinding(
+            kind,
+            name.removesuffix("*"),
+            ResourcePatternType.PREFIXED if name.endswith("*") else ResourcePatternType.LITERAL,
+            "User:paula",
+            "*",
+            operation,
+            AclPermissionType.ALLOW,
+        )
+        for operation, kind, name in rights
+    ]
+    client = admin(node)
+    for created in client.create_acls(bindings).values():
+        created.result()
+
+
+def options(node: SecuredNode, *, user: str = "admin", password: str = "") -> dict[str, str]:
+    login = {"username": user, "password": password or PASSWORDS[user]}
     return {
         "kafka.bootstrap.servers": node.endpoint().address,
         "kafka.security.protocol": "SASL_SSL",
         "kafka.sasl.mechanism": "PLAIN",
-        "kafka.sasl.jaas.config": login,
+        "kafka.sasl.jaas.config": jaas_text(PLAIN_MODULE, login),
         "kafka.ssl.truststore.type": "PEM",
         "kafka.ssl.truststore.location": str(node.certificates.truststore),
     }
@@ -91,3 +120,30 @@ def test_refused_credentials_and_certificates_stop_a_query_at_once(
     with pytest.raises(ClusterError, match="certificate verify failed"):
         read(foreign)
     assert SystemClock().monotonic() - started < AT_ONCE_SECONDS
+
+
+def test_users_need_the_rights_that_the_document_lists(node: SecuredNode) -> None:
+    """Of docs/pipelines.md."""
+    given = options(node, user="paula")
+    sink = {**given, "writeId": "paula's", "topic": TOPIC}
+    bootstrap = sink.pop("kafka.bootstrap.servers")
+    write, read_right, create = AclOperation.WRITE, AclOperation.READ, AclOperation.CREATE
+    topic, group = ResourceType.TOPIC, ResourceType.GROUP
+    with pytest.raises(ClusterError, match="AUTHORIZATION_FAILED"):
+        write_batch(bootstrap, [rows([b"refused"])], **sink)
+    allow(
+        node,
+        (write, topic, TOPIC),
+        (read_right, topic, "__ottla_pipeline"),
+        (write, topic, "__ottla_pipeline"),
+        (create, topic, "__ottla_pipeline"),
+        (write, ResourceType.TRANSACTIONAL_ID, "ottla-*"),
+    )
+    write_batch(bootstrap, [rows([b"allowed"])], **sink)
+    with pytest.raises(ClusterError, match="AUTHORIZATION_FAILED"):
+        read(given)
+    allow(node, (read_right, topic, TOPIC), (read_right, group, "reports"))
+    assert read(given).count(b"allowed") == 1
+    stream = {**given, "subscribe": TOPIC, "kafka.group.id": "reports"}
+    reader = OttlaStreamReader(parse_options(stream, is_streaming=True), [])
+    reader._commit({TopicPartition(TOPIC, 0): 1})
