@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ottla.cli.client_security.command_config import read_command_config
-from ottla.cli.client_security.sasl_login import JAAS
+from ottla.client_security.sasl_login import JAAS
 from tests.support.apply.killed_apply import kill_apply, slow_users
 from tests.support.nodes.nodes import OTTLA
 

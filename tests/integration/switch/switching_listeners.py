@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ottla.cli.client_security.client_security import parse_client_security
 from ottla.cli.client_security.ordinary_client import ordinary_properties
+from ottla.client_security.client_security import parse_client_security
 from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 from tests.integration.switch.switch_document import CLIENTS_PORT
 from tests.support.nodes.node_listeners import NodePorts, PlaintextListeners

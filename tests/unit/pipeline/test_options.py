@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from ottla.model import TopicPartition
@@ -101,3 +103,47 @@ def test_a_pattern_that_is_none_is_refused() -> None:
     given = {"kafka.bootstrap.servers": "one", "subscribePattern": "ord("}
     with pytest.raises(OptionError, match="not a valid regular expression"):
         parse_options(given, is_streaming=False)
+
+
+LOGIN = {
+    "kafka.security.protocol": "SASL_PLAINTEXT",
+    "kafka.sasl.mechanism": "SCRAM-SHA-512",
+    "kafka.sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required "
+    'username="billing" password="secret of billing";',
+}
+
+
+def test_the_security_of_kafkas_clients_goes_to_the_tasks() -> None:
+    options = parsed(LOGIN)
+    security = pickle.loads(pickle.dumps(options)).security
+    assert security == options.security
+    assert security.protocol == "SASL_PLAINTEXT"
+    assert security.properties["sasl.username"] == "billing"
+    assert "secret of billing" not in repr(options)
+    assert parsed().security.protocol == "PLAINTEXT"
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"kafka.security.protocol": "SASL_SSL"}, r"sasl\.mechanism is missing"),
+        ({"kafka.sasl.mechanism": "PLAIN"}, r"sasl\.mechanism has no effect without SASL"),
+        (
+            LOGIN | {"kafka.security.protocol": "SSL_SASL"},
+            r"security\.protocol 'SSL_SASL' must be one of",
+        ),
+        (
+            {"kafka.security.protocol": "SSL", "kafka.ssl.truststore.location": "/nowhere/ca.pem"},
+            r"/nowhere/ca\.pem does not exist",
+        ),
+        (
+            {"kafka.security.protocol": "SSL", "kafka.ssl.trustore.location": "ca.pem"},
+            r"Did you mean ssl\.truststore\.location",
+        ),
+    ],
+)
+def test_security_that_cannot_be_is_refused_with_the_remedy(
+    given: dict[str, str], complaint: str
+) -> None:
+    with pytest.raises(OptionError, match=complaint):
+        parsed(given)

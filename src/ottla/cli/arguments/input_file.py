@@ -5,20 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ottla.cli.exit_codes import CommandError, ExitCode
-
-
-def unreadable_text(path: Path | str, error: OSError, *, remedy: str) -> str:
-    """One sentence without a full stop. `remedy` says what to do."""
-    match error:
-        case FileNotFoundError() | NotADirectoryError():
-            problem = "does not exist"
-        case IsADirectoryError():
-            problem = "is a directory, not a file"
-        case PermissionError():
-            problem = "cannot be read with the permissions of this user"
-        case _:
-            problem = f"cannot be read ({error.strerror})"
-    return f"{path} {problem}; {remedy}"
+from ottla.runtime.unreadable_file import unreadable_text
 
 
 def unreadable(path: Path | str, error: OSError, *, remedy: str) -> CommandError:

@@ -1,1 +1,1 @@
-"""TLS and SASL of the commands' connections, from Kafka's and librdkafka's client properties."""
+"""Files of client properties, and the properties of librdkafka."""

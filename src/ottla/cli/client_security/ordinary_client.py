@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ottla.cli.client_security.bearer_token import BearerTokenSource
-from ottla.cli.client_security.client_security import SECURITY_PROTOCOL, ClientSecurity
-from ottla.cli.client_security.property_names import is_ignored, is_of_security
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.bearer_token import BearerTokenSource
+from ottla.client_security.client_security import SECURITY_PROTOCOL, ClientSecurity
+from ottla.client_security.errors import ClientPropertyError
+from ottla.client_security.property_names import is_ignored, is_of_security
 from ottla.runtime.system_clock import SystemClock
 
 # Kafka's names of properties that are not about security, and librdkafka's for the same.
@@ -37,7 +37,7 @@ _TOKEN_SECONDS: Final = 300.0
 
 
 def ordinary_properties(properties: Mapping[str, str], security: ClientSecurity) -> dict[str, Any]:
-    """All of a client's properties by librdkafka's names. Raises CommandError for what librdkafka
+    """All of a client's properties by librdkafka's names. Raises ClientPropertyError for what it
     cannot do."""
     others = {
         _RENAMED.get(name, name): value
@@ -66,7 +66,7 @@ def _token_callback(
     source: BearerTokenSource, security: ClientSecurity
 ) -> Callable[[str], tuple[str, float]]:
     # Most commands have no tokens.
-    from ottla.cli.client_security.node_channel import token_context
+    from ottla.client_security.node_channel import token_context
 
     context = token_context(security)
 
@@ -78,5 +78,5 @@ def _token_callback(
     return token
 
 
-def _usage(message: str, *hints: str) -> CommandError:
-    return CommandError(message, *hints, exit_code=ExitCode.USAGE)
+def _usage(message: str, *hints: str) -> ClientPropertyError:
+    return ClientPropertyError(message, *hints)

@@ -12,9 +12,8 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ottla.cli.client_security.client_security import parse_client_security
 from ottla.cli.client_security.command_config import read_command_config
-from ottla.cli.client_security.node_channel import channel_security
+from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster.nodes import running_pids
@@ -29,6 +28,8 @@ from ottla.cli.connection.profiles import read_profiles
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.client_security.client_security import parse_client_security
+from ottla.client_security.node_channel import channel_security
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
 
@@ -113,7 +114,8 @@ def local_security(layout: ClusterLayout) -> ChannelSecurity:
     if not layout.client_properties_file.exists():
         return PLAINTEXT
     config = read_command_config(layout.client_properties_file)
-    return channel_security(parse_client_security(config.properties))
+    with refused_properties():
+        return channel_security(parse_client_security(config.properties))
 
 
 def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def client_command() -> Iterator[Terminal]:
 
     terminal = open_terminal()
     try:
-        with reader_may_leave():
+        with reader_may_leave(), refused_properties():
             yield terminal
     except CommandError as error:
         terminal.complain(error)

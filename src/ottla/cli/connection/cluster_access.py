@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.cli.arguments.name_values import parse_name_values
-from ottla.cli.client_security.client_security import ClientSecurity, parse_client_security
 from ottla.cli.client_security.command_config import CommandConfig, read_command_config
 from ottla.cli.client_security.ordinary_client import ordinary_properties
-from ottla.cli.client_security.property_names import check_names, is_of_security
+from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, read_profiles
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.client_security import ClientSecurity, parse_client_security
+from ottla.client_security.property_names import check_names, is_of_security
 from ottla.runtime.network import Address
 
 if TYPE_CHECKING:
@@ -59,15 +60,27 @@ class ClusterAccess:
     @property
     def security(self) -> ClientSecurity:
         """Raises CommandError for properties that contradict each other."""
-        return parse_client_security(self.properties)
+        with refused_properties():
+            return parse_client_security(self.properties)
 
     @property
     def is_plaintext(self) -> bool:
         return self.security.protocol == PLAINTEXT
 
+    @property
+    def security_properties(self) -> dict[str, str]:
+        """The properties of TLS and SASL as they were given, with absolute paths: a pipeline's
+        tasks run in other directories."""
+        return {
+            name: str(Path(value).absolute()) if name.endswith(".location") and value else value
+            for name, value in self.properties.items()
+            if is_of_security(name)
+        }
+
     def client_properties(self) -> dict[str, Any]:
         """The properties of an ordinary client, by librdkafka's names."""
-        return ordinary_properties(self.properties, self.security)
+        with refused_properties():
+            return ordinary_properties(self.properties, self.security)
 
     def require_files(self) -> None:
         """Called before the Kafka client is created, which reports a missing file only once a
@@ -84,7 +97,7 @@ class ClusterAccess:
         """For commands with a protocol client of their own. It has no other properties: those of
         -X are refused, those of a profile or a file tune the ordinary client and are ignored."""
         # Ordinary clients do not need it.
-        from ottla.cli.client_security.node_channel import channel_security
+        from ottla.client_security.node_channel import channel_security
 
         for name in sorted(self.explicit):
             if not is_of_security(name):
@@ -94,18 +107,8 @@ class ClusterAccess:
                     f"Leave out -X {name}.",
                     exit_code=ExitCode.USAGE,
                 )
-        return channel_security(self.security)
-
-    def require_plaintext(self) -> None:
-        """Called by commands whose client has neither TLS nor SASL."""
-        self.channel_security()
-        if not self.is_plaintext:
-            raise CommandError(
-                f"This command does not support security.protocol={self.security.protocol}: it has "
-                "no TLS and no SASL yet.",
-                "Use a plaintext listener.",
-                exit_code=ExitCode.USAGE,
-            )
+        with refused_properties():
+            return channel_security(self.security)
 
 
 def resolve(options: ClusterOptions) -> ClusterAccess:
@@ -141,7 +144,8 @@ def require_usable(properties: Mapping[str, str]) -> None:
     """Checks properties before they are stored: rejects names that `resolve` would reject."""
     for name in properties:
         _require_free(name, where="a profile")
-    check_names(properties)
+    with refused_properties():
+        check_names(properties)
 
 
 def _profile(options: ClusterOptions, config: CommandConfig) -> Profile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -41,6 +41,8 @@ class PipelineChoice:
 
     file: Path
     bootstrap: str
+    # Client properties of TLS and SASL.
+    security: Mapping[str, str] = field(repr=False)
     master: str
     configs: Mapping[str, str]
     java: Path
@@ -69,8 +71,9 @@ class PipelineChoice:
         require_file(file, remedy="give the path of the pipeline's Python file")
         given = dict(parse_name_values(configs or (), what="--conf"))
         access = resolve(options)
-        access.require_plaintext()
-        return cls(file, access.bootstrap, master, given, java)
+        access.require_files()
+        access.channel_security()
+        return cls(file, access.bootstrap, access.security_properties, master, given, java)
 
 
 def run_check(choice: PipelineChoice, terminal: Terminal, *, as_json: bool) -> ExitCode:
@@ -155,7 +158,13 @@ def _checked(choice: PipelineChoice, terminal: Terminal) -> Iterator[tuple[list[
             name, master=choice.master, configs=choice.configs, java_options=archive.options
         )
     try:
-        graph = Graph(registry, spark, pipeline=name, bootstrap=choice.bootstrap)
+        graph = Graph(
+            registry,
+            spark,
+            pipeline=name,
+            bootstrap=choice.bootstrap,
+            security=choice.security,
+        )
         yield check(graph, registry, spark)
     finally:
         spark.stop()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
@@ -35,6 +35,14 @@ class Surroundings:
     group_id: str
     # Spark's output mode.
     mode: str = "append"
+    # Client properties of TLS and SASL, by Kafka's names.
+    security: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def client_options(self) -> dict[str, str]:
+        """The options of `format("ottla")` with which a topic's connectors reach the cluster."""
+        named = {f"kafka.{name}": value for name, value in self.security.items()}
+        return {"kafka.bootstrap.servers": self.bootstrap, **named}
 
 
 class Turn(NamedTuple):

@@ -76,7 +76,7 @@ class Topic(Source, Sink):
         return Rejected(bad, RejectedTopic(self.rejected_to))
 
     def _parsed(self, spark: SparkSession, around: Surroundings) -> DataFrame:
-        reader = spark.readStream.format(READ_FORMAT).options(**_client(around))
+        reader = spark.readStream.format(READ_FORMAT).options(**around.client_options)
         reader = reader.option("subscribe", self.name).option("startingOffsets", self.start)
         reader = reader.option("kafka.group.id", around.group_id).options(**self.options)
         return self.format.parse(reader.schema(_SCHEMA).load())
@@ -102,7 +102,9 @@ class Topic(Source, Sink):
         sinks."""
 
         def write(batch: DataFrame, turn: Turn) -> None:
-            writer = batch.write.format(WRITE_FORMAT).mode("append").options(**_client(around))
+            writer = (
+                batch.write.format(WRITE_FORMAT).mode("append").options(**around.client_options)
+            )
             writer = writer.option("topic", self.name).options(**self.options)
             identity = {"writeId": turn.query_id, "writeVersion": str(turn.batch_id)}
             writer.options(**identity).save()
@@ -159,7 +161,7 @@ class Table(Source):
     def load(self, spark: SparkSession, around: Surroundings) -> DataFrame:
         from pyspark.sql import functions as f
 
-        reader = spark.read.format(READ_FORMAT).options(**_client(around))
+        reader = spark.read.format(READ_FORMAT).options(**around.client_options)
         reader = reader.options(subscribe=self.name).options(**self.options)
         rows = reader.schema(_SCHEMA).load()
         # All records of a key are in one partition, unless partitions were added.
@@ -189,10 +191,6 @@ def _place() -> Column:
     return f.format_string("the value at %s-%d, offset %d,", "topic", "partition", "offset")
 
 
-def _client(around: Surroundings) -> dict[str, str]:
-    return {"kafka.bootstrap.servers": around.bootstrap}
-
-
 def _writer(frame: DataFrame, topic: str, around: Surroundings) -> DataStreamWriter:
-    writer = frame.writeStream.format(WRITE_FORMAT).options(**_client(around))
+    writer = frame.writeStream.format(WRITE_FORMAT).options(**around.client_options)
     return writer.option("topic", topic)

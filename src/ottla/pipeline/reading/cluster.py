@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Self, TypeVar
 
-from ottla.client import ChannelError, NodeLink
+from ottla.client import PLAINTEXT, ChannelError, ChannelSecurity, NodeLink
+from ottla.client.authentication import AuthenticationFailedError
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.pipeline.reading.errors import ClusterError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
+from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.metadata import (
     MetadataRequest,
@@ -72,12 +74,14 @@ class SourceCluster:
         *,
         client_id: str,
         timeout_ms: int,
+        security: ChannelSecurity = PLAINTEXT,
     ) -> None:
         self.clock = clock
         self.timeout_ms = timeout_ms
         self._bootstrap = tuple(bootstrap)
         self._network = network
         self._client_id = client_id
+        self._security = security
         self._links: dict[Address, NodeLink] = {}
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, int] = {}
@@ -143,6 +147,8 @@ class SourceCluster:
                     ) from error
                 reason: Exception = error
             except ChannelError as error:
+                if _is_refusal(error):
+                    raise ClusterError(str(error)) from error
                 reason = error
             self._leaders.clear()
             if self.clock.monotonic() >= deadline:
@@ -173,6 +179,8 @@ class SourceCluster:
             try:
                 return await self._link(address)
             except ChannelError as error:
+                if _is_refusal(error):
+                    raise
                 reasons.append(str(error))
         raise ChannelError("; ".join(reasons))
 
@@ -180,9 +188,22 @@ class SourceCluster:
         link = self._links.get(address)
         if link is None or not link.is_open:
             link = self._links[address] = await NodeLink.connect(
-                self._network, self.clock, address, client_id=self._client_id
+                self._network,
+                self.clock,
+                address,
+                client_id=self._client_id,
+                security=self._security,
             )
         return link
+
+
+def _is_refusal(error: ChannelError) -> bool:
+    """Whether trying again is of no use: the node refuses the credentials, or this side the node's
+    certificate."""
+    cause = error.__cause__
+    return isinstance(error, AuthenticationFailedError) or (
+        isinstance(cause, TlsHandshakeError) and cause.is_untrusted
+    )
 
 
 def _text(partition: TopicPartition) -> str:

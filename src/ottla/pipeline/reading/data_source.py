@@ -26,6 +26,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from ottla.client_security.node_channel import channel_security
 from ottla.model import TopicPartition
 from ottla.pipeline.reading.cluster import SourceCluster
 from ottla.pipeline.reading.columns import SourceColumn, choose, to_ddl
@@ -227,6 +228,7 @@ def _cluster(options: SourceOptions) -> SourceCluster:
         SystemClock(),
         client_id=options.client_id,
         timeout_ms=options.poll_timeout_ms,
+        security=channel_security(options.security),
     )
 
 

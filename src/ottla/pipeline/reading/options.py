@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ottla.client_security.client_security import ClientSecurity
 from ottla.model import TopicPartition
 from ottla.pipeline.reading.errors import OptionError
-from ottla.pipeline.reading.given_options import named_options, one_of
+from ottla.pipeline.reading.given_options import named_options, one_of, parse_security
 from ottla.pipeline.reading.positions import EARLIEST, LATEST, Position, parse_position
 from ottla.runtime.network import Address
 
@@ -62,6 +63,7 @@ class SourceOptions:
     """Validated options. Spark pickles them for the tasks."""
 
     bootstrap: tuple[Address, ...]
+    security: ClientSecurity
     subscription: Subscription
     starting: Position
     ending: Position
@@ -88,6 +90,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SourceOp
                 raise OptionError(f"{name} is for batch reads; a stream has no end")
     return SourceOptions(
         bootstrap=parse_bootstrap(given.get("kafka.bootstrap.servers")),
+        security=parse_security(given),
         subscription=_subscription(given),
         starting=parse_position(given, "starting", default=LATEST if is_streaming else EARLIEST),
         ending=parse_position(given, "ending", default=LATEST),

@@ -68,7 +68,7 @@ def _missing_topics(registry: Registry, around: Surroundings) -> list[str]:
 
 def _find(topic: str, around: Surroundings) -> None:
     given = {
-        "kafka.bootstrap.servers": around.bootstrap,
+        **around.client_options,
         "subscribe": topic,
         "kafkaConsumer.pollTimeoutMs": str(_TIMEOUT_MS),
     }

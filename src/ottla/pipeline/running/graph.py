@@ -53,11 +53,14 @@ class Graph:
         *,
         pipeline: str,
         bootstrap: str,
+        security: Mapping[str, str] | None = None,
     ) -> None:
+        """`security` has client properties of TLS and SASL, by Kafka's names."""
         self._registry = registry
         self._spark = spark
         self._pipeline = pipeline
         self._bootstrap = bootstrap
+        self._security = security or {}
 
     def queries(self) -> tuple[list[Query], list[str]]:
         """One query for each sink and for each source that writes rejected records, and the
@@ -124,7 +127,7 @@ class Graph:
         return result
 
     def _around(self, query: str, mode: str = "append") -> Surroundings:
-        return Surroundings(self._bootstrap, f"{self._pipeline}.{query}", mode)
+        return Surroundings(self._bootstrap, f"{self._pipeline}.{query}", mode, self._security)
 
 
 def _views_in(frame: DataFrame, parts: Mapping[str, GraphPart]) -> list[str]:

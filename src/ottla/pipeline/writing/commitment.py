@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
+from ottla.client_security.node_channel import channel_security
 from ottla.pipeline.reading.cluster import SourceCluster
 from ottla.pipeline.writing.decisions import BatchDecision, DecisionPart, Work
 from ottla.pipeline.writing.errors import FencedError, ReplayError, TransactionLostError
@@ -31,6 +32,7 @@ def cluster_of(options: SinkOptions) -> SourceCluster:
         SystemClock(),
         client_id=options.client_id,
         timeout_ms=options.delivery_timeout_ms,
+        security=channel_security(options.security),
     )
 
 

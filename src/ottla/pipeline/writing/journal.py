@@ -109,20 +109,21 @@ class Journal:
     async def _partition(self) -> TopicPartition:
         name = self._options.journal_topic
         (topic,) = (await self._cluster.metadata([name])).topics
-        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            await self._create()
+        count = len(topic.partitions)
+        if topic.error_code:
+            is_missing = topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if is_missing:
+                await self._create()
 
             async def attempt() -> int:
                 (topic,) = (await self._cluster.metadata([name])).topics
                 # This node may not have the new topic in its metadata yet.
-                if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                if is_missing and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                     topic.error_code = ErrorCode.LEADER_NOT_AVAILABLE
                 require(topic.error_code, f"looking for the journal {name}")
                 return len(topic.partitions)
 
             count = await self._cluster.persist(attempt)
-        else:
-            count = len(topic.partitions)
         return TopicPartition(name, murmur2(self._work.query.encode()) % count)
 
     async def _create(self) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ottla.client_security.client_security import ClientSecurity
 from ottla.pipeline.reading.errors import OptionError
-from ottla.pipeline.reading.given_options import named_options, one_of
+from ottla.pipeline.reading.given_options import named_options, one_of, parse_security
 from ottla.pipeline.reading.options import parse_bootstrap
 from ottla.runtime.network import Address
 from ottla.wire.records.compression import Codec
@@ -45,6 +46,7 @@ class SinkOptions:
     """Validated options. Spark pickles them for the tasks."""
 
     bootstrap: tuple[Address, ...]
+    security: ClientSecurity
     topic: str | None
     is_exactly_once: bool
     journal_topic: str
@@ -74,6 +76,7 @@ def parse_options(options: Mapping[str, str], *, is_streaming: bool) -> SinkOpti
     write_id, write_version = _identity(given, is_streaming=is_streaming)
     return SinkOptions(
         bootstrap=parse_bootstrap(given.get("kafka.bootstrap.servers")),
+        security=parse_security(given),
         topic=given.get("topic"),
         is_exactly_once=one_of(given, "deliveryGuarantee", ("exactly-once", "at-least-once"))
         == "exactly-once",

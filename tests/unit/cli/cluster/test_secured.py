@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ottla.cli.client_security.client_security import parse_client_security
 from ottla.cli.client_security.command_config import read_command_config
 from ottla.cli.client_security.ordinary_client import ordinary_properties
 from ottla.cli.cluster.layout import ClusterLayout, read_layout
@@ -22,6 +21,7 @@ from ottla.cli.connection.cluster_access import resolve
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, read_profiles, write_profiles
 from ottla.cli.exit_codes import CommandError
+from ottla.client_security.client_security import parse_client_security
 from ottla.configs import NodeConfig
 from ottla.configs.value import Password
 from ottla.controller.bootstrap import read_bootstrap_records

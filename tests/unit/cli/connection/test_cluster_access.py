@@ -98,7 +98,6 @@ def test_commands_that_speak_the_protocol_refuse_properties_of_the_ordinary_clie
 def test_what_tunes_the_ordinary_client_of_a_profile_does_not_matter_to_them() -> None:
     access = access_with("security.protocol=plaintext", profile="prod")
     assert access.channel_security() is PLAINTEXT
-    access.require_plaintext()
 
 
 LOGIN = (
@@ -112,11 +111,17 @@ SECURE = {
 }
 
 
-def test_pipelines_refuse_security_of_a_profile(profiles: Profiles) -> None:
-    profiles.by_name["secure"] = Profile("secure", None, SECURE)
+def test_pipelines_get_the_security_of_a_profile_with_absolute_paths(profiles: Profiles) -> None:
+    secure = SECURE | {
+        "security.protocol": "SASL_SSL",
+        "ssl.ca.location": "certs/ca.pem",
+        "client.id": "billing",
+    }
+    profiles.by_name["secure"] = Profile("secure", None, secure)
     write_profiles(profiles)
-    with pytest.raises(CommandError, match=r"security\.protocol=SASL_PLAINTEXT"):
-        access_with(profile="secure").require_plaintext()
+    found = access_with(profile="secure").security_properties
+    assert found.pop("ssl.ca.location") == str(Path.cwd() / "certs/ca.pem")
+    assert found == SECURE | {"security.protocol": "SASL_SSL"}
 
 
 def with_config(path: Path, text: str, **options: Any) -> ClusterAccess:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from ottla.cli.client_security.client_security import parse_client_security
 from ottla.cli.client_security.command_config import read_command_config
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
@@ -21,6 +20,7 @@ from ottla.cli.tokens.run import (
     parse_period_ms,
     renew_token,
 )
+from ottla.client_security.client_security import parse_client_security
 from ottla.model import ErrorCode
 from ottla.security.principal import Principal
 from ottla.wire.messages.create_delegation_token import (

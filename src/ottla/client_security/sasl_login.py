@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ottla.cli.client_security.bearer_token import (
+from ottla.client_security.bearer_token import (
     CLIENT_ID,
     CLIENT_SECRET,
     SCOPE,
     TOKEN_URL,
     BearerTokenSource,
 )
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.errors import ClientPropertyError
 from ottla.configs.value import Password
 from ottla.security.jaas import JaasEntry, parse_jaas
 from ottla.security.sasl.mechanism import Mechanism
@@ -49,7 +49,7 @@ class SaslLogin:
 
 
 def login_properties(given: Mapping[str, str], *, has_sasl: bool) -> SaslLogin | None:
-    """None without SASL. Raises CommandError for properties that contradict each other."""
+    """None without SASL. Raises ClientPropertyError for properties that contradict each other."""
     if not has_sasl:
         for name in given:
             if name.startswith("sasl."):
@@ -158,5 +158,5 @@ def _bearer_login(given: Mapping[str, str], entry: JaasEntry | None) -> SaslLogi
     return SaslLogin({MECHANISM: Mechanism.OAUTHBEARER}, bearer=source)
 
 
-def _usage(message: str, *hints: str) -> CommandError:
-    return CommandError(message, *hints, exit_code=ExitCode.USAGE)
+def _usage(message: str, *hints: str) -> ClientPropertyError:
+    return ClientPropertyError(message, *hints)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from ottla.cli.arguments.input_file import unreadable
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.errors import ClientPropertyError, NoTokenError, unreadable
 from ottla.configs.value import Password
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class BearerTokenSource:
         client_secret: Password | None,
         scope: str | None,
     ) -> BearerTokenSource:
-        """Raises CommandError."""
+        """Raises ClientPropertyError."""
         scheme = urlsplit(url).scheme
         if scheme == "file":
             return cls(url)
@@ -63,7 +62,7 @@ class BearerTokenSource:
         return cls(url, client_id, client_secret, scope)
 
     def token(self, context: ssl.SSLContext | None = None) -> BearerToken:
-        """`context` is for the connection to an endpoint. Raises CommandError."""
+        """`context` is for the connection to an endpoint. Raises ClientPropertyError."""
         parts = urlsplit(self.url)
         text = self._from_file(unquote(parts.path)) if parts.scheme == "file" else None
         return _described(text if text is not None else self._from_endpoint(context))
@@ -78,7 +77,7 @@ class BearerTokenSource:
 
     def _from_endpoint(self, context: ssl.SSLContext | None) -> str:
         # Most commands never need HTTP.
-        from ottla.cli.client_security.token_endpoint import request_token
+        from ottla.client_security.token_endpoint import request_token
 
         assert self.client_id is not None
         assert self.client_secret is not None
@@ -91,10 +90,9 @@ class BearerTokenSource:
                 context=context,
             )
         except OSError as error:
-            raise CommandError(
+            raise NoTokenError(
                 f"Cannot get a token from {self.url}: {error}.",
                 f"Check {TOKEN_URL}, {CLIENT_ID} and {CLIENT_SECRET}.",
-                exit_code=ExitCode.UNREACHABLE,
             ) from None
 
 
@@ -116,5 +114,5 @@ def _described(text: str) -> BearerToken:
     )
 
 
-def _usage(message: str) -> CommandError:
-    return CommandError(message, exit_code=ExitCode.USAGE)
+def _usage(message: str) -> ClientPropertyError:
+    return ClientPropertyError(message)

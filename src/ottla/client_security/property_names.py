@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.errors import ClientPropertyError
 
 SECURITY_PREFIXES: Final = (
     "security.",
@@ -110,12 +110,10 @@ def is_of_security(name: str) -> bool:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raises CommandError for a security property that no client has."""
+    """Raises ClientPropertyError for a security property that no client has."""
     for name in names:
         if is_of_security(name) and not _is_known(name):
-            raise CommandError(
-                f"There is no client property {name}.", *_hints(name), exit_code=ExitCode.USAGE
-            )
+            raise ClientPropertyError(f"There is no client property {name}.", *_hints(name))
 
 
 def is_ignored(name: str) -> bool:

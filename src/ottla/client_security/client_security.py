@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from ottla.cli.client_security.bearer_token import BearerTokenSource
-from ottla.cli.client_security.property_names import (
+from ottla.client_security.bearer_token import BearerTokenSource
+from ottla.client_security.errors import ClientPropertyError
+from ottla.client_security.property_names import (
     COMMON_NAMES,
     check_names,
     is_for_ordinary_client,
     is_ignored,
     is_of_security,
 )
-from ottla.cli.client_security.sasl_login import login_properties
-from ottla.cli.client_security.tls_stores import store_properties
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.sasl_login import login_properties
+from ottla.client_security.tls_stores import store_properties
 from ottla.configs.listener_security import SecurityProtocol
 
 SECURITY_PROTOCOL: Final = "security.protocol"
@@ -51,7 +51,7 @@ class ClientSecurity:
 
 
 def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
-    """From all properties of a client. Raises CommandError for those that cannot be."""
+    """From all properties of a client. Raises ClientPropertyError for those that cannot be."""
     given = {
         name: value.strip()
         for name, value in properties.items()
@@ -120,5 +120,5 @@ def _identification(text: str) -> str:
     return found
 
 
-def _usage(message: str, *hints: str) -> CommandError:
-    return CommandError(message, *hints, exit_code=ExitCode.USAGE)
+def _usage(message: str, *hints: str) -> ClientPropertyError:
+    return ClientPropertyError(message, *hints)

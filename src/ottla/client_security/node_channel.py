@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from ottla.cli.arguments.input_file import unreadable
-from ottla.cli.client_security import tls_stores
-from ottla.cli.client_security.bearer_token import BearerTokenSource
-from ottla.cli.client_security.client_security import ClientSecurity
-from ottla.cli.client_security.property_names import is_for_ordinary_client
-from ottla.cli.client_security.sasl_login import MECHANISM, PASSWORD, USERNAME
-from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.client_security import tls_stores
+from ottla.client_security.bearer_token import BearerTokenSource
+from ottla.client_security.client_security import ClientSecurity
+from ottla.client_security.errors import ClientPropertyError, unreadable
+from ottla.client_security.property_names import is_for_ordinary_client
+from ottla.client_security.sasl_login import MECHANISM, PASSWORD, USERNAME
 from ottla.configs.listener_security import Store, TlsSettings
 from ottla.configs.value import Password
 from ottla.runtime.dice import Dice, SystemDice
@@ -30,12 +29,12 @@ _IDENTIFICATION: Final = "ssl.endpoint.identification.algorithm"
 
 
 def channel_security(security: ClientSecurity, dice: Dice | None = None) -> ChannelSecurity:
-    """Raises CommandError for stores that cannot be used, and for what this client cannot do."""
+    """Raises ClientPropertyError for stores that cannot be used, and for what this client cannot
+    do."""
     for name in security.properties:
         if is_for_ordinary_client(name):
             raise _usage(
-                f"This command does not support the client property {name}: it speaks Kafka's "
-                "protocol itself.",
+                f"The client property {name} is librdkafka's, which is not used here.",
                 f"Leave {name} out.",
             )
     if security.protocol == "PLAINTEXT":
@@ -64,8 +63,7 @@ def _mechanism(security: ClientSecurity, dice: Dice) -> Callable[[], ClientMecha
         return _bearer(security, security.bearer)
     if name not in (Mechanism.PLAIN, *SCRAM_BY_NAME):
         raise _usage(
-            f"This command does not support sasl.mechanism={name}: it speaks Kafka's protocol "
-            "itself.",
+            f"sasl.mechanism={name} is supported only by librdkafka, which is not used here.",
             f"Use one of {', '.join(Mechanism)}.",
         )
     user, password = security.properties[USERNAME], Password(security.properties[PASSWORD])
@@ -157,9 +155,9 @@ def _password(text: str | None) -> Password | None:
     return None if text is None else Password(text)
 
 
-def _unusable(error: OSError) -> CommandError:
+def _unusable(error: OSError) -> ClientPropertyError:
     return _usage(f"The certificates of this client cannot be used: {error}.")
 
 
-def _usage(message: str, *hints: str) -> CommandError:
-    return CommandError(message, *hints, exit_code=ExitCode.USAGE)
+def _usage(message: str, *hints: str) -> ClientPropertyError:
+    return ClientPropertyError(message, *hints)

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from ottla.cli.client_security.client_security import parse_client_security
-from ottla.cli.client_security.node_channel import channel_security
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.client_security import parse_client_security
+from ottla.client_security.errors import NoTokenError
+from ottla.client_security.node_channel import channel_security
 
 pytest.importorskip("cryptography")
 
@@ -64,9 +64,11 @@ def serving(directory: Path) -> Iterator[int]:
         )
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def properties(port: int, secret: str, directory: Path) -> dict[str, str]:
@@ -94,9 +96,8 @@ def test_a_token_is_requested_with_the_id_and_the_secret(tmp_path: Path) -> None
 
 
 def test_a_wrong_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
-    with serving(tmp_path) as port, pytest.raises(CommandError, match="Unauthorized") as raised:
+    with serving(tmp_path) as port, pytest.raises(NoTokenError, match="Unauthorized") as raised:
         first_message(properties(port, "wrong-secret", tmp_path))
-    assert raised.value.exit_code == ExitCode.UNREACHABLE
     assert "wrong-secret" not in str(raised.value)
 
 
@@ -104,5 +105,5 @@ def test_an_unknown_authority_is_not_trusted(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         given = properties(port, "a:b", tmp_path)
         del given["ssl.truststore.location"], given["ssl.truststore.type"]
-        with pytest.raises(CommandError, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(NoTokenError, match="CERTIFICATE_VERIFY_FAILED"):
             first_message(given)

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ottla.cli.arguments.input_file import unreadable
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client_security.errors import ClientPropertyError, unreadable
 from ottla.configs.pem import with_line_breaks
 
 CA_LOCATION: Final = "ssl.ca.location"
@@ -57,7 +56,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def store_properties(given: Mapping[str, str]) -> dict[str, str]:
-    """Raises CommandError for stores that contradict each other or cannot be read."""
+    """Raises ClientPropertyError for stores that contradict each other or cannot be read."""
     for group in _ALTERNATIVES:
         several = [name for name in group if name in given]
         if len(several) > 1:
@@ -144,7 +143,7 @@ def _store_type(given: Mapping[str, str], store: str, location: str) -> str:
 
 
 def trusted_pem(location: str, password: str | None) -> str:
-    """The certificates of a PKCS#12 store, as PEM. Raises CommandError."""
+    """The certificates of a PKCS#12 store, as PEM. Raises ClientPropertyError."""
     try:
         from cryptography.hazmat.primitives.serialization import Encoding
         from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
@@ -167,7 +166,7 @@ def trusted_pem(location: str, password: str | None) -> str:
     return "".join(each.public_bytes(Encoding.PEM).decode() for each in certificates)
 
 
-def no_security_package(reason: str) -> CommandError:
+def no_security_package(reason: str) -> ClientPropertyError:
     return _usage(
         f"{reason} The package cryptography, which reads and writes it, is not installed.",
         "Install it with: pip install 'ottla[security]'",
@@ -189,5 +188,5 @@ def _refuse_password(store: str, password: str | None) -> None:
         )
 
 
-def _usage(message: str, *hints: str) -> CommandError:
-    return CommandError(message, *hints, exit_code=ExitCode.USAGE)
+def _usage(message: str, *hints: str) -> ClientPropertyError:
+    return ClientPropertyError(message, *hints)

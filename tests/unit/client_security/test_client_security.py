@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from ottla.cli.client_security.client_security import parse_client_security
-from ottla.cli.client_security.node_channel import channel_security
 from ottla.cli.client_security.ordinary_client import ordinary_properties
-from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.client_security.client_security import parse_client_security
+from ottla.client_security.errors import ClientPropertyError
+from ottla.client_security.node_channel import channel_security
 from ottla.security.sasl.mechanism import ClientMechanism, Mechanism
 from ottla.security.sasl.scram import ScramClient
 
@@ -84,7 +84,7 @@ def test_delegation_tokens_are_for_commands_that_speak_the_protocol() -> None:
     client = mechanism(properties)
     assert isinstance(client, ScramClient)
     assert b"tokenauth=true" in client.first_message()
-    with pytest.raises(CommandError, match="delegation token"):
+    with pytest.raises(ClientPropertyError, match="delegation token"):
         ordinary(properties)
 
 
@@ -157,15 +157,14 @@ def test_tokens_are_read_from_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_refused(properties: dict[str, str], complaint: str) -> None:
-    with pytest.raises(CommandError) as raised:
+    with pytest.raises(ClientPropertyError) as raised:
         parse_client_security(properties)
     assert complaint in raised.value.message
-    assert raised.value.exit_code == ExitCode.USAGE
     assert "secret" not in "".join((raised.value.message, *raised.value.hints))
 
 
 def test_near_names_are_suggested() -> None:
-    with pytest.raises(CommandError) as raised:
+    with pytest.raises(ClientPropertyError) as raised:
         parse_client_security({"ssl.truststore.locaton": "x"})
     assert "ssl.truststore.location" in raised.value.hints[0]
 
@@ -173,7 +172,7 @@ def test_near_names_are_suggested() -> None:
 def test_what_only_librdkafka_has_is_refused_by_commands_that_speak_the_protocol() -> None:
     properties = {"security.protocol": "SSL", "enable.ssl.certificate.verification": "false"}
     assert ordinary(properties) == properties
-    with pytest.raises(CommandError, match=r"enable\.ssl\.certificate\.verification"):
+    with pytest.raises(ClientPropertyError, match=r"enable\.ssl\.certificate\.verification"):
         channel(properties)
 
 
@@ -181,7 +180,7 @@ def test_java_stores_are_refused_with_the_command_that_converts_them(tmp_path: P
     store = tmp_path / "trust.jks"
     store.write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2")
     properties = {"security.protocol": "SSL", "ssl.truststore.location": str(store)}
-    with pytest.raises(CommandError) as raised:
+    with pytest.raises(ClientPropertyError) as raised:
         parse_client_security(properties)
     assert f"-destkeystore {tmp_path / 'trust.p12'} " in raised.value.hints[0]
 
@@ -279,7 +278,7 @@ def test_stores_that_cannot_be_opened_are_named(
 ) -> None:
     properties = ssl(truststore_type=named, truststore_location=str(certificates.bob.pkcs12))
     properties |= {f"ssl.{name}": value for name, value in others.items()}
-    with pytest.raises(CommandError, match=complaint):
+    with pytest.raises(ClientPropertyError, match=complaint):
         parse_client_security(properties)
 
 
@@ -288,5 +287,5 @@ def test_only_version_three_is_for_commands_that_speak_the_protocol(
 ) -> None:
     properties = ssl(ca_location=str(certificates.ca.certificate), enabled_protocols="TLSv1.3")
     assert parse_client_security(properties).tls_versions == ("TLSv1.3",)
-    with pytest.raises(CommandError, match=r"TLSv1\.3"):
+    with pytest.raises(ClientPropertyError, match=r"TLSv1\.3"):
         ordinary(properties)
