@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
 from ottla.broker.control import active_controller
 from ottla.broker.control.sasl_servers import SaslServers
 from ottla.broker.handlers import write_txn_markers
-from ottla.controller import api_rights, committed_metadata, snapshot_file
+from ottla.controller import api_rights, snapshot_file
 from ottla.controller.operations import create_acls, delete_acls
 from ottla.metadata import MetadataImage, image_records
 from ottla.security.acls.acl import PatternType, Permission
@@ -74,15 +73,6 @@ def _keeps_denials(original: Any) -> Any:
             original(self, acl_id)
 
     return remove
-
-
-def _overlooks_acls(original: Any) -> Any:
-    """What a snapshot changes is told without the ACLs."""
-
-    def difference(*images: MetadataImage) -> Any:
-        return replace(original(*images), access_control_changed=False)
-
-    return difference
 
 
 def _of_this_node(original: Any) -> Any:
@@ -181,16 +171,6 @@ SECURITY_MUTANTS = (
         around(StandardAuthorizer, "remove", _keeps_denials),
         1,
         AllowedIsNotRefused,
-    ),
-    _secured(
-        "misses the ACLs of a snapshot",
-        around(committed_metadata, "difference", _overlooks_acls),
-        4,
-        ServedOnlyIfAllowed,
-        seeks=("kill", "change_acls", "change_acls", "topic_churn"),
-        seconds_min=4,
-        seconds_max=8,
-        snapshot_bytes=1_000,
     ),
     _secured(
         "forwards requests as its own",
