@@ -145,6 +145,22 @@ def test_outstanding_requests_are_answered_first_and_later_ones_wait() -> None:
     run(scenario())
 
 
+def test_a_session_that_became_old_while_a_sender_waited_is_authenticated_again_first() -> None:
+    async def scenario() -> None:
+        node = Node()
+        here = Here(await node.listen())
+        pauses = iter([LIFETIME_MS / 1_000])
+        here.peer._security = replace(
+            here.peer._security, on_outcome=lambda *_: here.clock.advance(next(pauses, 0.0))
+        )
+        await asyncio.gather(here.beat(), here.beat())
+        assert node.received == [*EXCHANGE, *EXCHANGE, HEARTBEAT, HEARTBEAT]
+        await here.close()
+        node.stop()
+
+    run(scenario())
+
+
 def test_a_refusal_is_followed_by_a_new_connection() -> None:
     async def scenario() -> None:
         node = Node()
