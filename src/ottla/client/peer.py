@@ -106,7 +106,8 @@ class Peer:
             self._channel = None
             channel.close()
             channel = None
-        if channel is None or channel.should_reauthenticate:
+        # Again if the session has become old while this sender waited.
+        while channel is None or channel.should_reauthenticate:
             channel = await self._connected()
         return await channel.send(request, version, timeout_ms=timeout_ms)
 

@@ -32,7 +32,7 @@ MECHANISM: Final = ScramMechanism.SCRAM_SHA_512
 ADMIN: Final = "admin"
 APP: Final = "app"
 # Connections are authenticated anew several times in each test.
-REAUTHENTICATION_MS: Final = "2000"
+REAUTHENTICATION_MS: Final = "4000"
 TOKEN_SECRET: Final = "the same on all nodes"
 _LISTENERS: Final = ("CLIENTS", "INTERNAL", "CONTROLLER")
 _SCRAM_MODULE: Final = "org.apache.kafka.common.security.scram.ScramLoginModule"

@@ -14,7 +14,7 @@ from tests.support.nodes.wire_connection import WireConnection
 
 
 class SecuredWireConnection(WireConnection):
-    """Authenticated when it is made."""
+    """Authenticated when it is made; raises ConnectionRefusedError if the node refuses that."""
 
     def __init__(
         self,
@@ -43,5 +43,6 @@ class SecuredWireConnection(WireConnection):
         message: bytes | None = client.first_message()
         while message is not None:
             answer = self.send_request(SaslAuthenticateRequest(auth_bytes=message), 2)
-            assert not answer.error_code, answer.error_message
+            if answer.error_code:
+                raise ConnectionRefusedError(answer.error_message)
             message = client.evaluate(bytes(answer.auth_bytes))
