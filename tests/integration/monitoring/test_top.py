@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from tests.support.monitoring.monitored_cluster import MetricsPorts
 from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until

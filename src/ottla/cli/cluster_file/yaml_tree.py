@@ -93,7 +93,7 @@ class _Reader:
         if depth > _DEPTH_MAX:
             raise _TooDeepError(place)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event.anchor, place)
+            return self._alias(event.anchor or "", place)
         if event.tag not in (None, "!"):
             self._mistake(place, f"tags such as {event.tag} are not supported; leave it out")
         tree: YamlTree

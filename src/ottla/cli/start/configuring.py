@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from ottla.cli.arguments.input_file import unreadable_text
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.java_properties import parse_properties
 from ottla.configs.near_names import unknown_config_text
 from ottla.configs.synonyms import broker_definition
+from ottla.runtime.unreadable_file import unreadable_text
 
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
 # What `configure_node` raises.

@@ -140,9 +140,19 @@ class AccessObserver:
         service, original = broker.service, broker.service.serve
 
         async def serve(
-            request: Message, *, connection: Any = None, rights: Rights = UNRESTRICTED
+            request: Message,
+            *,
+            connection: Any = None,
+            listener_name: str | None = None,
+            rights: Rights = UNRESTRICTED,
         ) -> Message:
-            call = partial(original, request, connection=connection, rights=rights)
+            call = partial(
+                original,
+                request,
+                connection=connection,
+                listener_name=listener_name,
+                rights=rights,
+            )
             needs = FORWARDED_NEEDS.get(request.api_key or -1)
             if needs is None or not service.controller.is_active:
                 return await call()

@@ -183,7 +183,3 @@ class Host:
             self.scheduler.call_later(pause, self._resume_after, loop, left - pause)
         else:
             loop.resume()
-
-
-def _plaintext(_host: Host, _address: Address) -> ChannelSecurity:
-    return PLAINTEXT
