@@ -56,7 +56,7 @@ class Workers:
     def wait_restarted(self, node_id: int, killed: int) -> None:
         def is_restarted() -> bool:
             node = next(node for node in self.state["nodes"] if node["id"] == node_id)
-            return node["state"] == "ready" and node["pid"] != killed
+            return bool(node["state"] == "ready" and node["pid"] != killed)
 
         self.wait(is_restarted)
 
