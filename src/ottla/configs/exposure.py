@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from ottla.configs.listeners import ConfiguredListener
 from ottla.configs.node_config import NodeConfig
+
+_LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")
 
 
 def exposure_warnings(node: NodeConfig) -> Iterator[str]:
@@ -47,4 +51,4 @@ def _text(listeners: list[ConfiguredListener]) -> str:
 
 def _is_loopback(listener: ConfiguredListener) -> bool:
     host = listener.host.lower()
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return host in ("localhost", "::1") or _LOOPBACK.fullmatch(host) is not None

@@ -173,6 +173,10 @@ ALL_RIGHTS = "Every client that authenticates can read, change and delete all da
         ({"listeners": "PLAINTEXT://:0"}, [f"{EVERYONE}PLAINTEXT (every interface). "]),
         ({"listeners": "PLAINTEXT://10.0.0.1:0"}, [f"{EVERYONE}PLAINTEXT (10.0.0.1). "]),
         (
+            {"listeners": "PLAINTEXT://127.example.org:0"},
+            [f"{EVERYONE}PLAINTEXT (127.example.org). "],
+        ),
+        (
             {"listeners": "PLAINTEXT://127.0.0.1:0,CONTROLLER://:9093"},
             [f"{EVERYONE}CONTROLLER (every interface). "],
         ),

@@ -7,10 +7,9 @@ from typing import Final
 
 TLS_TEXTS: Final[Mapping[str, str]] = {
     "ottla.ssl.crl.location": (
-        "File with certificate revocation lists in PEM format, one of each authority. The listener "
-        "refuses a certificate that is on one of them, and every certificate whose authority has "
-        "no list there or an outdated one. The file is read again when it changes. Empty means no "
-        "check."
+        "File with certificate revocation lists in PEM format, one for each certificate authority, "
+        "and nothing else. The listener refuses a certificate that is on one of them, and all "
+        "certificates of an authority whose list is missing or has expired. Empty means no check."
     ),
     "ssl.allow.dn.changes": (
         "Whether a renewed certificate may have another distinguished name. Ottla always allows "
