@@ -32,8 +32,11 @@ from ottla.wire.schema import Message
 _RESPONSE_BYTES_MAX: Final = 2**31 - 1
 _CORRELATION_IDS: Final = 2**31
 _CORRELATION: Final = Layout(">i")
-# Requests that are sent by then arrive before the session ends.
-_LIFETIME_SHARE: Final = 0.8
+# A busy node may take up a request some seconds after it was sent, and ends the session if that is
+# too late.
+_TAKING_UP_SECONDS: Final = 5.0
+# A node lets a client authenticate again once a second (KIP-368).
+_INTERVAL_SECONDS: Final = 1.1
 
 
 class _Outstanding(NamedTuple):
@@ -161,7 +164,7 @@ class Channel:
             ) from None
         self._authenticate_at = None
         if lifetime_ms > 0:
-            self._authenticate_at = started + lifetime_ms / 1_000 * _LIFETIME_SHARE
+            self._authenticate_at = started + seconds_to_reauthentication(lifetime_ms / 1_000)
 
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
         """Returns a future of the response. Raises NotSentError at once if the channel is
@@ -274,3 +277,9 @@ class Channel:
     def _explanation(self, error: Exception | None) -> str:
         why = self._reason or (str(error) if error is not None else "the node closed it")
         return f"the connection to {self.address} is closed, because {why}"
+
+
+def seconds_to_reauthentication(lifetime: float) -> float:
+    """After which part of a session's lifetime to authenticate again."""
+    margin = min(max(lifetime * 0.2, _TAKING_UP_SECONDS), lifetime * 0.5)
+    return max(lifetime - margin, min(_INTERVAL_SECONDS, lifetime * 0.8))

@@ -106,7 +106,8 @@ class Peer:
             self._channel = None
             channel.close()
             channel = None
-        if channel is None or channel.should_reauthenticate:
+        # Again if the session has become old while this sender waited.
+        while channel is None or channel.should_reauthenticate:
             channel = await self._connected()
         return await channel.send(request, version, timeout_ms=timeout_ms)
 
@@ -143,7 +144,6 @@ class Peer:
                 found = error
                 self._failed(started, is_refused=_is_refusal(error))
             else:
-                self._failures = 0
                 self._next_attempt = started + self._backoff.after(0, self._dice)
                 self._take(found)
         finally:
@@ -196,7 +196,9 @@ class Peer:
     def _lost(self, channel: Channel) -> None:
         if self._channel is channel:
             self._channel = None
-            if not channel.is_accepted:
+            if channel.is_accepted:
+                self._failures = 0
+            else:
                 self._failed(self._clock.monotonic(), is_refused=self._security.tls is not None)
             if not self._is_closed:
                 self._on_lost()

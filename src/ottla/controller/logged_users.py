@@ -3,8 +3,8 @@
 Controllers authenticate each other before they can elect a leader, and only a leader determines
 which records are committed. So they use the last credential in their own log, even if it is not
 known to be committed. The log of a new cluster is empty: until it has records, the users in
-bootstrap.checkpoint count, which `ottla format --add-scram` writes. Apache Kafka supports SCRAM
-between controllers in neither case.
+bootstrap.checkpoint count, which `ottla format --add-scram` writes. Apache Kafka 4.3 does not
+support SCRAM between controllers.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ DOCUMENT: Final = Path(__file__).resolve().parents[3] / "docs" / "security_switc
 # In the order of the ports of a node in a test.
 PORTS: Final = ("9092", "9093", "9094", "9095", "9096")
 CLIENTS_PORT: Final = PORTS.index("9094")
+_BOOTSTRAP: Final = "controller.quorum.bootstrap.servers"
 _HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _BLOCK: Final = re.compile(r"^```properties\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ADDRESS: Final = re.compile(r"node(\d)\.example\.com:(\d+)")
@@ -23,7 +24,10 @@ _LOGIN: Final = re.compile(r'username="([^"]+)" password="([^"]+)"')
 class SwitchDocument:
     """`files` maps the paths in the document to those of the test."""
 
-    def __init__(self, nodes: Sequence[NodePorts], files: Mapping[str, str]) -> None:
+    def __init__(
+        self, nodes: Sequence[NodePorts], files: Mapping[str, str], *, has_static_voters: bool
+    ) -> None:
+        self._has_static_voters = has_static_voters
         self._nodes = {node.id: node for node in nodes}
         self._files = files
         _, *parts = _HEADING.split(DOCUMENT.read_text())
@@ -68,7 +72,11 @@ class SwitchDocument:
         text = re.sub(r"(?<=[-=])N\b", str(node.id), text)
         for path, file in self._files.items():
             text = text.replace(path, file)
-        return dict(parse_properties(_ADDRESS.sub(self._address, text)))
+        found = dict(parse_properties(_ADDRESS.sub(self._address, text)))
+        if self._has_static_voters and _BOOTSTRAP in found:
+            addresses = zip(self._nodes, found.pop(_BOOTSTRAP).split(","), strict=True)
+            found["controller.quorum.voters"] = ",".join(f"{it}@{host}" for it, host in addresses)
+        return found
 
     def _address(self, match: re.Match[str]) -> str:
         node_id, port = match.groups()

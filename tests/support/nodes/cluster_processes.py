@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from ottla.controller.formatting import format_node, initial_voter, new_cluster_id
 from ottla.model import NodeId
-from ottla.raft.voters import VoterEndpoint, VoterSet
+from ottla.raft.voters import NO_VOTERS, VoterEndpoint, VoterSet
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
@@ -151,6 +151,7 @@ class ClusterProcesses:
         brokers: Collection[int] = (1, 2, 3),
         controllers: Collection[int] = (1, 2, 3),
         listeners: NodeListeners | None = None,
+        has_static_voters: bool = False,
     ) -> None:
         ids = sorted({*brokers, *controllers})
         ports = free_ports(PORTS_PER_NODE * len(ids))
@@ -161,7 +162,7 @@ class ClusterProcesses:
         }
         self.brokers = [self.nodes[each] for each in sorted(brokers)]
         self._controllers = [self.nodes[each] for each in sorted(controllers)]
-        self._format()
+        self._format(has_static_voters=has_static_voters)
         for node in self.nodes.values():
             node.configure({**self._properties_of(node), **(properties or {})})
 
@@ -228,7 +229,7 @@ class ClusterProcesses:
         for node in self.nodes.values():
             node.end_by_force()
 
-    def _format(self) -> None:
+    def _format(self, *, has_static_voters: bool) -> None:
         dice, now_ms = SystemDice(), SystemClock().now_ms()
         cluster_id = new_cluster_id(dice)
         voters = VoterSet.of(
@@ -245,7 +246,7 @@ class ClusterProcesses:
                 metadata_path=str(node.data),
                 cluster_id=cluster_id,
                 node_id=NodeId(node.id),
-                voters=voters,
+                voters=NO_VOTERS if has_static_voters else voters,
                 users=self.listeners.users,
                 dice=dice,
                 now_ms=now_ms,

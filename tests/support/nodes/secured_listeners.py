@@ -10,13 +10,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from confluent_kafka.admin._scram import ScramCredentialInfo, UserScramCredentialUpsertion
+from confluent_kafka.admin._scram import ScramMechanism as ScramMechanismOfClient
 
 from ottla.configs.value import Password
 from ottla.security.sasl.scram_credential import ScramMechanism, make_credential
@@ -29,6 +31,8 @@ from tests.support.security.certificates import Authority
 MECHANISM: Final = ScramMechanism.SCRAM_SHA_512
 ADMIN: Final = "admin"
 APP: Final = "app"
+# Connections are authenticated anew several times in each test.
+REAUTHENTICATION_MS: Final = "4000"
 TOKEN_SECRET: Final = "the same on all nodes"
 _LISTENERS: Final = ("CLIENTS", "INTERNAL", "CONTROLLER")
 _SCRAM_MODULE: Final = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -39,8 +43,14 @@ class SecuredListeners:
 
     def __init__(self, directory: Path, node_ids: Collection[int] = (1, 2, 3)) -> None:
         directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
         self.authority = Authority(directory)
         self.keystores = {each: self.authority.issue(f"node-{each}").keystore for each in node_ids}
+        # Of each node, and of the clients.
+        self.truststores = {each: directory / f"node-{each}.trust.pem" for each in node_ids}
+        self.client_truststore = directory / "clients.trust.pem"
+        for file in (*self.truststores.values(), self.client_truststore):
+            trust(file, self.authority)
         self._node_ids = node_ids
         names = [f"{kind}-{each}" for each in node_ids for kind in ("broker", "controller")]
         self.users: Sequence[UserScramCredentialRecord] = [
@@ -63,7 +73,8 @@ class SecuredListeners:
             "ssl.keystore.type": "PEM",
             "ssl.keystore.location": str(self.keystores[node.id]),
             "ssl.truststore.type": "PEM",
-            "ssl.truststore.location": str(self.authority.truststore),
+            "ssl.truststore.location": str(self.truststores[node.id]),
+            "connections.max.reauth.ms": REAUTHENTICATION_MS,
             "authorizer.class.name": AUTHORIZER_CLASS,
             "super.users": ";".join(f"User:{name}" for name in supers),
             "delegation.token.secret.key": TOKEN_SECRET,
@@ -79,7 +90,7 @@ class SecuredListeners:
         """The configs of librdkafka for a user."""
         return {
             "security.protocol": "SASL_SSL",
-            "ssl.ca.location": str(self.authority.truststore),
+            "ssl.ca.location": str(self.client_truststore),
             "sasl.mechanisms": str(MECHANISM.mechanism),
             "sasl.username": name,
             "sasl.password": password_of(name),
@@ -90,7 +101,7 @@ class SecuredListeners:
 
     def connect(self, host: str, port: int) -> SecuredWireConnection:
         return SecuredWireConnection(
-            (host, port), self.authority.truststore, MECHANISM, ADMIN, password_of(ADMIN)
+            (host, port), self.client_truststore, MECHANISM, ADMIN, password_of(ADMIN)
         )
 
     def add_acls(self, bootstrap: str) -> None:
@@ -99,6 +110,34 @@ class SecuredListeners:
         pending = admin.create_acls([*_of_brokers(self._node_ids), *acls_of_app()])
         for each in pending.values():
             each.result(30)
+
+
+def trust(truststore: Path, *authorities: Authority) -> None:
+    """Replaces a trust store in one step, as an operator does while nodes read it."""
+    _replace(truststore, "".join(each.pem for each in authorities))
+
+
+def replace_keystore(keystore: Path, authority: Authority, *, is_expired: bool = False) -> None:
+    """Replaces a key and its certificate by those of an authority."""
+    issued = authority.issue(f"{keystore.stem}-new", is_expired=is_expired).keystore
+    _replace(keystore, issued.read_text())
+
+
+def _replace(file: Path, text: str) -> None:
+    new = file.with_suffix(".new")
+    new.write_text(text)
+    new.chmod(0o600)
+    new.replace(file)
+
+
+def set_password(admin: Mapping[str, Any], name: str, password: str) -> None:
+    """`admin` has the configs with which to connect."""
+    info = ScramCredentialInfo(ScramMechanismOfClient.SCRAM_SHA_512, 4_096)
+    upsertion = UserScramCredentialUpsertion(name, info, password.encode())
+    # Kept until the response: without it, the request is cancelled.
+    client = AdminClient(dict(admin))
+    for each in client.alter_user_scram_credentials([upsertion]).values():
+        each.result(30)
 
 
 def password_of(name: str) -> str:

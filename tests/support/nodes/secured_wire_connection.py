@@ -14,7 +14,7 @@ from tests.support.nodes.wire_connection import WireConnection
 
 
 class SecuredWireConnection(WireConnection):
-    """Authenticated when it is made."""
+    """Authenticated when it is made; raises ConnectionRefusedError if the node refuses that."""
 
     def __init__(
         self,
@@ -23,12 +23,16 @@ class SecuredWireConnection(WireConnection):
         mechanism: ScramMechanism,
         name: str,
         password: str,
+        *,
+        is_token: bool = False,
     ) -> None:
         super().__init__(address)
         try:
             context = ssl.create_default_context(cafile=truststore)
             self.socket = context.wrap_socket(self.socket, server_hostname=address[0])
-            self._log_in(ScramClient(mechanism, name, Password(password), nonce="nonce"))
+            self._log_in(
+                ScramClient(mechanism, name, Password(password), nonce="nonce", is_token=is_token)
+            )
         except BaseException:
             self.socket.close()
             raise
@@ -39,5 +43,6 @@ class SecuredWireConnection(WireConnection):
         message: bytes | None = client.first_message()
         while message is not None:
             answer = self.send_request(SaslAuthenticateRequest(auth_bytes=message), 2)
-            assert not answer.error_code, answer.error_message
+            if answer.error_code:
+                raise ConnectionRefusedError(answer.error_message)
             message = client.evaluate(bytes(answer.auth_bytes))

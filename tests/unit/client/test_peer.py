@@ -15,6 +15,7 @@ from ottla.runtime.tasks import Tasks
 from ottla.simulation import SeededDice
 from ottla.simulation.seams.clock import SimulatedClock
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from ottla.wire.schema import Message
 from tests.support.nodes.scripted_node import ScriptedNode, until
 
 
@@ -146,6 +147,34 @@ def test_nothing_can_be_sent_to_a_closed_peer() -> None:
         await until(lambda: not here.peer.is_connected)
         with pytest.raises(ChannelError, match="was closed"):
             await here.beat()
+        await here.close()
+        node.stop()
+
+    run(scenario())
+
+
+def test_a_node_that_closes_every_connection_without_an_answer_is_left_alone_for_longer() -> None:
+    async def scenario() -> None:
+        def close(_request: Message) -> None:
+            for each in node.connections:
+                each.connection.abort()
+
+        node = ScriptedNode(close)
+        here = Here(await node.listen())
+        with pytest.raises(ChannelError):
+            await here.beat()
+        pauses = []
+        for _ in range(5):
+            await until(lambda: not here.peer.is_connected)
+            attempt = asyncio.ensure_future(here.beat())
+            await until(lambda: here.clock.next_deadline() is not None)
+            pauses.append((here.clock.next_deadline() or 0.0) - here.clock.monotonic())
+            here.clock.advance(pauses[-1])
+            with pytest.raises(ChannelError):
+                await attempt
+        # 50 ms, doubled, each a fifth more or less.
+        expected = [0.05, 0.1, 0.2, 0.4, 0.8]
+        assert pauses[-5:] == pytest.approx(expected, rel=0.2)
         await here.close()
         node.stop()
 

@@ -1,12 +1,18 @@
-"""A session that ends is authenticated again on its connection (KIP-368)."""
+"""Sessions that end are authenticated again on their connection (KIP-368); refused ones after a
+pause."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
-from ottla.client import ChannelSecurity, Peer, versions
+import pytest
+
+from ottla.client import ChannelSecurity, NotSentError, Peer, versions
+from ottla.client.authentication import AuthenticationFailedError
+from ottla.client.channel import seconds_to_reauthentication
 from ottla.configs.value import Password
 from ottla.model import ErrorCode
 from ottla.runtime.network import Address
@@ -89,7 +95,7 @@ def test_a_session_is_authenticated_again_before_it_ends_on_the_same_connection(
         node = Node()
         here = Here(await node.listen())
         await here.beat()
-        here.clock.advance(LIFETIME_MS / 1_000 * 0.7)
+        here.clock.advance(LIFETIME_MS / 1_000 * 0.4)
         await here.beat()
         assert node.received == [*EXCHANGE, HEARTBEAT, HEARTBEAT]
         [connection] = node.connections
@@ -102,6 +108,16 @@ def test_a_session_is_authenticated_again_before_it_ends_on_the_same_connection(
         node.stop()
 
     run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "expected"),
+    [(3_600.0, 2_880.0), (25.0, 20.0), (10.0, 5.0), (2.0, 1.1), (1.5, 1.1), (1.0, 0.8)],
+)
+def test_a_short_session_leaves_a_busy_node_more_of_its_time(
+    lifetime: float, expected: float
+) -> None:
+    assert seconds_to_reauthentication(lifetime) == pytest.approx(expected)
 
 
 def test_outstanding_requests_are_answered_first_and_later_ones_wait() -> None:
@@ -129,6 +145,22 @@ def test_outstanding_requests_are_answered_first_and_later_ones_wait() -> None:
     run(scenario())
 
 
+def test_a_session_that_became_old_while_a_sender_waited_is_authenticated_again_first() -> None:
+    async def scenario() -> None:
+        node = Node()
+        here = Here(await node.listen())
+        pauses = iter([LIFETIME_MS / 1_000])
+        here.peer._security = replace(
+            here.peer._security, on_outcome=lambda *_: here.clock.advance(next(pauses, 0.0))
+        )
+        await asyncio.gather(here.beat(), here.beat())
+        assert node.received == [*EXCHANGE, *EXCHANGE, HEARTBEAT, HEARTBEAT]
+        await here.close()
+        node.stop()
+
+    run(scenario())
+
+
 def test_a_refusal_is_followed_by_a_new_connection() -> None:
     async def scenario() -> None:
         node = Node()
@@ -143,6 +175,33 @@ def test_a_refusal_is_followed_by_a_new_connection() -> None:
         await beat
         assert node.accepted == 2
         assert before not in node.connections
+        await here.close()
+        node.stop()
+
+    run(scenario())
+
+
+def test_a_node_that_refuses_the_login_is_asked_again_after_a_second() -> None:
+    async def scenario() -> None:
+        node = Node()
+        node.refuses = True
+        here = Here(await node.listen())
+        outcomes: list[tuple[Address, OSError | None]] = []
+        here.peer._security = replace(
+            here.peer._security, on_outcome=lambda *outcome: outcomes.append(outcome)
+        )
+        started = here.clock.monotonic()
+        for _ in range(3):
+            attempt = asyncio.ensure_future(here.beat())
+            while not attempt.done():
+                await asyncio.sleep(0)  # noqa: TID251 - lets it run
+                if here.clock.next_deadline() is not None and not node.connections:
+                    here.clock.advance(0.1)
+            assert isinstance(attempt.exception(), NotSentError)
+            await until(lambda: not node.connections)
+        assert here.clock.monotonic() - started > 1.5
+        assert [type(error) for _, error in outcomes] == [AuthenticationFailedError] * 3
+        node.refuses = False
         await here.close()
         node.stop()
 

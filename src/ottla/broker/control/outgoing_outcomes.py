@@ -1,8 +1,8 @@
 """Logs the nodes that refuse this node's credentials or certificate, or whose certificate it
 refuses, and what to do.
 
-An error is logged when it first occurs, and every minute while it goes on: a node tries again every
-second. The texts contain no secret.
+An error is logged when it first occurs, and every minute while the same one goes on: a node tries
+again every second. The texts contain no secret.
 """
 
 from __future__ import annotations
@@ -29,26 +29,31 @@ class Login(NamedTuple):
     user: str | None = None
 
 
+class _Logged(NamedTuple):
+    error: str
+    at: float
+
+
 class OutgoingOutcomes:
     """Of the connections to one listener of other nodes. Owned by the node's loop."""
 
     def __init__(self, login: Login, clock: Clock) -> None:
         self._login = login
         self._clock = clock
-        # By address, when an error was last logged.
-        self._logged_at: dict[Address, float] = {}
+        # The last error of each address that was logged.
+        self._logged: dict[Address, _Logged] = {}
 
     def report(self, address: Address, error: OSError | None) -> None:
         """`error` is None for a connection that both sides have accepted."""
-        logged_at = self._logged_at.get(address)
+        logged = self._logged.get(address)
         if error is None:
-            if logged_at is not None:
-                del self._logged_at[address]
+            if logged is not None:
+                del self._logged[address]
                 _log.info("%s accepts this node now", address)
             return
-        now = self._clock.monotonic()
-        if logged_at is None or now - logged_at >= REPEAT_SECONDS:
-            self._logged_at[address] = now
+        now, text = self._clock.monotonic(), str(error)
+        if logged is None or logged.error != text or now - logged.at >= REPEAT_SECONDS:
+            self._logged[address] = _Logged(text, now)
             _log.error("%s; this node tries again every second", self._text(address, error))
 
     def _text(self, address: Address, error: OSError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import ssl
 from collections.abc import Callable
@@ -14,8 +13,6 @@ from ottla.runtime.tls.connection import TlsConnection
 from ottla.runtime.tls.contexts import client_context, server_context
 from ottla.runtime.tls.session import TlsSession
 from ottla.runtime.tls.stores import name_of, own_certificate
-
-_log = logging.getLogger(__name__)
 
 _HANDSHAKE_SECONDS_MAX: Final = 10.0
 
@@ -74,21 +71,16 @@ class TlsEndpoint:
             self.certificate = _certificate(settings)
             self._settings, self._stamps = settings, stamps
 
-    def reload_if_changed(self) -> bool:
-        """Reads the files again if one of them has changed. If they cannot be used, logs an error
-        and keeps the old contents. Returns whether new ones are used."""
+    def reload_if_changed(self) -> frozenset[str]:
+        """Reads the files again if one of them has changed, and returns those that have. Raises
+        StoreError if they cannot be used, and keeps the old contents."""
         stamps = _stamps(self._settings)
-        if stamps == self._stamps:
-            return False
-        self._stamps = stamps
-        try:
+        changed = frozenset(path for path, _ in stamps.items() ^ self._stamps.items())
+        if changed:
+            self._stamps = stamps
             self._context = self._make_context(self._settings)
             self.certificate = _certificate(self._settings)
-        except OSError as error:
-            _log.error("the changed certificates are not used, the old ones stay: %s", error)
-            return False
-        _log.info("new certificates are used: %s", ", ".join(sorted(stamps)))
-        return True
+        return changed
 
     def _connection(self, handler: ConnectionHandler, server_name: str | None) -> TlsConnection:
         session = TlsSession(self._context, is_server=self._is_server, server_name=server_name)
