@@ -61,12 +61,12 @@ class ConfluentSecuredClient:
 
 
 class LastingConfluentClient:
-    """Its consumer joins the group when it receives for the first time."""
+    """Its consumer joins the group when it receives for the first time. Errors that concern no
+    record are those of a connection, and the client connects again."""
 
     def __init__(self, endpoint: Endpoint, login: Login, topic: str) -> None:
         self._topic = topic
-        self._errors: list[KafkaError] = []
-        configs = properties(endpoint, login, self._errors)
+        configs = properties(endpoint, login, [])
         self._producer = Producer(configs)
         own = {"group.id": topic, "auto.offset.reset": "earliest"}
         self._consumer = Consumer({**configs, **own})
@@ -75,12 +75,12 @@ class LastingConfluentClient:
     def send(self, value: str) -> None:
         delivery = Delivery()
         self._producer.produce(self._topic, value, on_delivery=delivery)
-        _poll_until(lambda: self._producer.flush(_POLL_S) == 0, self._errors)
+        _poll_until(lambda: self._producer.flush(_POLL_S) == 0, [])
         delivery.position()
 
     def receive(self) -> list[str]:
         message = self._consumer.poll(_POLL_S)
-        return [] if message is None else [_value(message)]
+        return [] if message is None or message.error() else [_value(message)]
 
     def close(self) -> None:
         self._consumer.close()

@@ -108,7 +108,12 @@ def test_sessions_are_outlived_without_loss(
     java: Java, client: JavaSecuredClient, population: Population, node: SecuredNode
 ) -> None:
     population.create_topics(["sue-sessions"])
-    own = {"group.id": "sue-sessions", "auto.offset.reset": "earliest", "fetch.max.wait.ms": "20"}
+    own = {
+        "group.id": "sue-sessions",
+        "group.protocol": "consumer",
+        "auto.offset.reset": "earliest",
+        "fetch.max.wait.ms": "20",
+    }
     outlived = java.send_command(
         "outlive-sessions",
         topic="sue-sessions",
