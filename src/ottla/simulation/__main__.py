@@ -82,6 +82,7 @@ def _replay(seed: int, *, whole: bool, is_shrunk: bool) -> int:
     print(
         f"seed {seed}: {plan.seconds:.0f} s, {plan.partitions} partitions, "
         f"{plan.producers} producers, {'synced' if plan.is_durable else 'not synced'}"
+        f"{', secured' if plan.is_secured else ''}"
     )
     print(describe(plan.faults))
     for line in trace(outcome.history, whole=whole):

@@ -1,5 +1,5 @@
 """The security of a simulated cluster: its settings, users, and the ACLs that its administrators
-intend. Faults change the users' credentials and the ACLs; `restore` makes them as intended.
+intend. Faults change the users' credentials and the ACLs.
 
 Nodes authenticate with PLAIN at controllers, which must not need the metadata log for it.
 """
@@ -74,7 +74,7 @@ class SimulatedSecurity:
     def __init__(self, world: World, *, topic: str, copies: str, copiers: str) -> None:
         """`copies` is the topic of the copies, `copiers` the group of those who make them."""
         self._world = world
-        self._dice = dice = world.dice.fork("security")
+        dice = world.dice.fork("security")
         self._node_mechanism = dice.choice((Mechanism.PLAIN, Mechanism.SCRAM_SHA_256))
         self._reauth_ms = dice.choice(_REAUTH_MS)
         users = [User(name, Mechanism.PLAIN) for name in (ROOT, GUEST)]
@@ -83,16 +83,14 @@ class SimulatedSecurity:
         self._node = User(NODE, self._node_mechanism)
         self.logins = Logins(world.record, dice.fork("logins"), users, _user_of)
         world.surroundings.channel_security = self.logins.channel_security
-        self.intended = _unique(_grants(dice.fork("grants"), topic, copies, copiers))
+        # Without the entries that two users have in common.
+        self.intended = list(dict.fromkeys(_grants(dice.fork("grants"), topic, copies, copiers)))
         self._hosts: dict[str, Host] = {}
+        # The node's user is one of them in any case: controllers use PLAIN only.
         plain = [self._node, *(user for user in users if user.mechanism is Mechanism.PLAIN)]
-        world.record(
-            ClusterSecured(
-                "cluster",
-                tuple(f"User:{name}" for name in SUPER_USERS),
-                tuple((user.name, user.passwords[0]) for user in plain),
-            )
-        )
+        self._plain = tuple((user.name, user.passwords[0]) for user in plain)
+        supers = tuple(f"User:{name}" for name in SUPER_USERS)
+        world.record(ClusterSecured("cluster", supers, self._plain))
 
     def credentials(self) -> list[UserScramCredentialRecord]:
         """With which the nodes are formatted."""
@@ -107,11 +105,7 @@ class SimulatedSecurity:
     def properties(self) -> Mapping[str, str]:
         password = self._node.passwords[0]
         options = f'username="{NODE}" password="{password}"'
-        plain = " ".join(
-            f'user_{user.name}="{user.passwords[0]}"'
-            for user in (*self.logins.users.values(), self._node)
-            if user.mechanism is Mechanism.PLAIN or user is self._node
-        )
+        plain = " ".join(f'user_{name}="{secret}"' for name, secret in self._plain)
         configs = {
             "listener.security.protocol.map": f"CONTROLLER:{_PROTOCOL},{_PROTOCOL}:{_PROTOCOL}",
             "security.inter.broker.protocol": _PROTOCOL,
@@ -120,7 +114,6 @@ class SimulatedSecurity:
             "sasl.mechanism.controller.protocol": "PLAIN",
             "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
             "connections.max.reauth.ms": str(self._reauth_ms),
-            "connection.failed.authentication.delay.ms": "100",
             "authorizer.class.name": _AUTHORIZER,
             "super.users": ";".join(f"User:{name}" for name in SUPER_USERS),
             "delegation.token.secret.key": "a secret of all nodes",
@@ -185,10 +178,6 @@ def patterned(
 
 def _user_of(host: str) -> str:
     return next(user for start, user in _USERS_OF_HOSTS.items() if host.startswith(start))
-
-
-def _unique(acls: Iterator[AclBinding]) -> list[AclBinding]:
-    return list(dict.fromkeys(acls))
 
 
 def _grants(dice: SeededDice, topic: str, copies: str, copiers: str) -> Iterator[AclBinding]:

@@ -15,9 +15,25 @@ from ottla.simulation.history.history import (
     Sent,
     WatermarkSeen,
 )
+from ottla.simulation.history.security_events import (
+    LoginAnswered,
+    LoginBegun,
+    RequestAnswered,
+    RequestForwarded,
+)
 
 # Frequent events: only their number is printed.
-_COMMON: Final = (Sent, Acknowledged, Read, WatermarkSeen, ImageSeen)
+_COMMON: Final = (
+    Sent,
+    Acknowledged,
+    Read,
+    WatermarkSeen,
+    ImageSeen,
+    LoginAnswered,
+    LoginBegun,
+    RequestAnswered,
+    RequestForwarded,
+)
 
 
 def trace(history: History, *, whole: bool = False) -> Iterator[str]:
@@ -36,7 +52,8 @@ def trace(history: History, *, whole: bool = False) -> Iterator[str]:
 
 
 def _name(event: Event) -> str:
-    return {Sent: "sent", Acknowledged: "acknowledged", Read: "read"}.get(type(event), "looks")
+    names = {Sent: "sent", Acknowledged: "acknowledged", Read: "read", RequestAnswered: "decided"}
+    return names.get(type(event), "looks")
 
 
 def _counted(passed: Counter[str]) -> str:

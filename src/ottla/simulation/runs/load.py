@@ -125,13 +125,8 @@ class SimulatedLoad:
         for host in self._hosts:
             host.kill()
 
-    @property
-    def is_done(self) -> bool:
-        """Whether everything sent is acknowledged, read and committed."""
-        return not self.reasons()
-
     def reasons(self) -> list[str]:
-        """What is missing for `is_done`."""
+        """What is missing until everything sent is acknowledged, read and committed."""
         found = list(self._writing.values())
         for _, consumer in self._consumers:
             if consumer.position < self._written[consumer.partition]:

@@ -6,6 +6,7 @@ start ──▶ load and faults ──▶ healing ──▶ recovery ──▶ c
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -196,14 +197,16 @@ async def _recover(
     began = world.now
     partitions = load.all_partitions
 
-    def reasons() -> list[str]:
-        found = load.reasons() or _reasons(cluster, partitions)
-        return found if secured is None else [*found, *secured.reasons()]
+    def reasons() -> Iterator[str]:
+        yield from load.reasons()
+        yield from _reasons(cluster, partitions)
+        if secured is not None:
+            yield from secured.reasons()
 
     try:
-        await world.wait_until(lambda: not reasons(), seconds=RECOVERY_SECONDS_MAX)
+        await world.wait_until(lambda: not any(reasons()), seconds=RECOVERY_SECONDS_MAX)
     except TimeoutError:
-        for reason in (*load.reasons(), *_reasons(cluster, partitions), *reasons()):
+        for reason in reasons():
             world.record(Noted("world", f"not recovered: {reason}"))
         return False
     world.record(LogRecovered("world", round(world.now - began, 3)))
@@ -234,10 +237,6 @@ async def _tidy(world: World, cluster: SimulatedCluster) -> None:
         for node_id in cluster.gone:
             await is_drained(cluster, admin, node_id)
         await world.sleep(_SUPERVISION_SECONDS)
-
-
-def _is_whole(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> bool:
-    return not _reasons(cluster, partitions)
 
 
 def _reasons(cluster: SimulatedCluster, partitions: list[TopicPartition]) -> list[str]:
