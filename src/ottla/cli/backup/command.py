@@ -33,6 +33,16 @@ def backup(
             show_default=False,
         ),
     ] = None,
+    controller_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--controller-config",
+            metavar="FILE",
+            help="Client properties for the controllers' listener, if it needs others than the "
+            "brokers' listener.",
+            show_default=False,
+        ),
+    ] = None,
     bandwidth: Annotated[
         float | None,
         typer.Option(
@@ -66,13 +76,23 @@ def backup(
         raise typer.BadParameter("give either --to or --verify")
     with client_command() as terminal:
         from ottla.cli.backup.run import run_backup, verify_backup
+        from ottla.cli.connection.cluster_access import resolve
         from ottla.cli.connection.cluster_admin import with_admin
 
         if verify is not None:
             verify_backup(terminal, str(verify))
             return
         directory = str(to)
+        security = None
+        if controller_config is not None:
+            security = resolve(ClusterOptions(command_config=controller_config)).channel_security()
         with_admin(
             options,
-            lambda admin: run_backup(admin, terminal, directory, megabytes_per_second=bandwidth),
+            lambda admin: run_backup(
+                admin,
+                terminal,
+                directory,
+                controller_security=security,
+                megabytes_per_second=bandwidth,
+            ),
         )
