@@ -11,48 +11,54 @@ from ottla.cli.connection.client_command import client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
 
+_To = Annotated[
+    Path | None,
+    typer.Option(
+        "--to",
+        metavar="DIR",
+        help="The directory of the backup. An earlier backup of the same cluster in it is "
+        "continued.",
+        show_default=False,
+    ),
+]
+_Verify = Annotated[
+    Path | None,
+    typer.Option(
+        "--verify",
+        metavar="DIR",
+        help="Verify the checksums of a backup instead; needs no cluster.",
+        show_default=False,
+    ),
+]
+_ControllerConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--controller-config",
+        metavar="FILE",
+        help="Client properties for the controllers' listener, if it needs others than the "
+        "brokers' listener.",
+        show_default=False,
+    ),
+]
+_Bandwidth = Annotated[
+    float | None,
+    typer.Option(
+        "--bandwidth",
+        min=0.001,
+        metavar="MB/S",
+        help="At most so many megabytes per second.",
+        show_default=False,
+    ),
+]
+
+
 @cluster_command
 def backup(
     options: ClusterOptions,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            metavar="DIR",
-            help="The directory of the backup. An earlier backup of the same cluster in it is "
-            "continued.",
-            show_default=False,
-        ),
-    ] = None,
-    verify: Annotated[
-        Path | None,
-        typer.Option(
-            "--verify",
-            metavar="DIR",
-            help="Verify the checksums of a backup instead; needs no cluster.",
-            show_default=False,
-        ),
-    ] = None,
-    controller_config: Annotated[
-        Path | None,
-        typer.Option(
-            "--controller-config",
-            metavar="FILE",
-            help="Client properties for the controllers' listener, if it needs others than the "
-            "brokers' listener.",
-            show_default=False,
-        ),
-    ] = None,
-    bandwidth: Annotated[
-        float | None,
-        typer.Option(
-            "--bandwidth",
-            min=0.001,
-            metavar="MB/S",
-            help="At most so many megabytes per second.",
-            show_default=False,
-        ),
-    ] = None,
+    to: _To = None,
+    verify: _Verify = None,
+    controller_config: _ControllerConfig = None,
+    bandwidth: _Bandwidth = None,
 ) -> None:
     """Copy the whole cluster into a directory while it serves.
 
