@@ -10,7 +10,6 @@ import typer
 from ottla.cli.connection.client_command import client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
-
 _To = Annotated[
     Path | None,
     typer.Option(
