@@ -10,28 +10,30 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from ottla.controller.formatting import initial_voter
 from ottla.controller.initial_controllers import format_initial_controllers
 from ottla.raft.voters import VoterEndpoint, VoterSet
 from ottla.runtime.dice import SystemDice
+from tests.conformance.kafka.process import reason_unavailable
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.transactions.committed_reader import read_committed
 from tests.integration.transactions.copier import Order
-from tests.integration.transactions.copiers import Copiers, command
+from tests.integration.transactions.copiers import Copiers, command, java_command
 from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
 from tests.support.nodes.node_listeners import HOST
-from tests.support.soak import at_scale
+from tests.support.soak import IS_SOAK, at_scale
 
 SOURCE, TARGET, GROUP = "source", "target", "copiers"
 REPLICAS: Final = [(1, 2, 3), (2, 3, 1), (3, 1, 2)]
-RECORDS: Final = at_scale(quick=1_500, soak=60_000)
+RECORDS: Final = at_scale(quick=1_500, soak=6_000)
 BACKUPS: Final = at_scale(quick=1, soak=5)
 COPIERS: Final = 2
 # Slow enough that the copiers are still at work when the backup ends.
@@ -45,12 +47,25 @@ PROPERTIES = {
 
 
 def test_restored_cluster_has_each_transaction_as_a_whole(tmp_path: Path) -> None:
+    check_restored_cluster(tmp_path, lambda cluster: orders(cluster, size=5))
+
+
+@pytest.mark.java
+@pytest.mark.skipif(not IS_SOAK, reason="the copiers of Java end too soon in the quick form")
+@pytest.mark.skipif(bool(reason_unavailable()), reason="needs Apache Kafka's jars")
+def test_the_same_with_transactions_of_their_own_epochs(tmp_path: Path) -> None:
+    check_restored_cluster(tmp_path, java_orders)
+
+
+def check_restored_cluster(
+    tmp_path: Path, copier_commands: Callable[[ClusterProcesses], list[list[str]]]
+) -> None:
     backup = tmp_path / "backup"
     with ClusterProcesses(tmp_path / "old", PROPERTIES) as cluster:
         for topic in (SOURCE, TARGET):
             create_topic(cluster, topic, REPLICAS)
         produce(cluster, range(RECORDS // 2))
-        with Copiers(orders(cluster, size=5), tmp_path / "copiers.txt"), producing(cluster):
+        with Copiers(copier_commands(cluster), tmp_path / "copiers.txt"), producing(cluster):
             for number in range(BACKUPS):
                 wait_copied(cluster, RECORDS // 8 + number * RECORDS // 16)
                 ottla("backup", "--bootstrap", cluster.bootstrap, "--to", str(backup))
@@ -100,9 +115,9 @@ def restore(cluster: ClusterProcesses, backup: Path) -> None:
         initial_voter(each.id, dice.uuid(), VoterEndpoint("CONTROLLER", HOST, each.controller_port))
         for each in cluster.brokers
     )
+    refused = ottla(*restore_command(backup, cluster.brokers[0].properties, voters), exit_code=1)
+    assert "is not empty" in refused.stderr
     for node in cluster.brokers:
-        refused = ottla(*restore_command(backup, node.properties, voters), exit_code=1)
-        assert "is not empty" in refused.stderr
         shutil.rmtree(node.data)
         ottla(*restore_command(backup, node.properties, voters))
 
@@ -127,6 +142,14 @@ def orders(cluster: ClusterProcesses, *, size: int) -> list[list[str]]:
     return [
         command(Order(client, GROUP, f"copier-{number}", SOURCE, TARGET, size, WORK_MS))
         for number in range(COPIERS)
+    ]
+
+
+def java_orders(cluster: ClusterProcesses) -> list[list[str]]:
+    client = json.dumps(cluster.client)
+    return [
+        java_command(Order(client, GROUP, f"java-{index}", SOURCE, TARGET, 5, 0), index)
+        for index in range(len(REPLICAS))
     ]
 
 

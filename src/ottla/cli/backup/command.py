@@ -10,39 +10,54 @@ import typer
 from ottla.cli.connection.client_command import client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
+_To = Annotated[
+    Path | None,
+    typer.Option(
+        "--to",
+        metavar="DIR",
+        help="The directory of the backup. An earlier backup of the same cluster in it is "
+        "continued.",
+        show_default=False,
+    ),
+]
+_Verify = Annotated[
+    Path | None,
+    typer.Option(
+        "--verify",
+        metavar="DIR",
+        help="Verify the checksums of a backup instead; needs no cluster.",
+        show_default=False,
+    ),
+]
+_ControllerConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--controller-config",
+        metavar="FILE",
+        help="Client properties for the controllers' listener, if it needs others than the "
+        "brokers' listener.",
+        show_default=False,
+    ),
+]
+_Bandwidth = Annotated[
+    float | None,
+    typer.Option(
+        "--bandwidth",
+        min=0.001,
+        metavar="MB/S",
+        help="At most so many megabytes per second.",
+        show_default=False,
+    ),
+]
+
 
 @cluster_command
 def backup(
     options: ClusterOptions,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            metavar="DIR",
-            help="The directory of the backup. An earlier backup of the same cluster in it is "
-            "continued.",
-            show_default=False,
-        ),
-    ] = None,
-    verify: Annotated[
-        Path | None,
-        typer.Option(
-            "--verify",
-            metavar="DIR",
-            help="Verify the checksums of a backup instead; needs no cluster.",
-            show_default=False,
-        ),
-    ] = None,
-    bandwidth: Annotated[
-        float | None,
-        typer.Option(
-            "--bandwidth",
-            min=0.001,
-            metavar="MB/S",
-            help="At most so many megabytes per second.",
-            show_default=False,
-        ),
-    ] = None,
+    to: _To = None,
+    verify: _Verify = None,
+    controller_config: _ControllerConfig = None,
+    bandwidth: _Bandwidth = None,
 ) -> None:
     """Copy the whole cluster into a directory while it serves.
 
@@ -66,13 +81,23 @@ def backup(
         raise typer.BadParameter("give either --to or --verify")
     with client_command() as terminal:
         from ottla.cli.backup.run import run_backup, verify_backup
+        from ottla.cli.connection.cluster_access import resolve
         from ottla.cli.connection.cluster_admin import with_admin
 
         if verify is not None:
             verify_backup(terminal, str(verify))
             return
         directory = str(to)
+        security = None
+        if controller_config is not None:
+            security = resolve(ClusterOptions(command_config=controller_config)).channel_security()
         with_admin(
             options,
-            lambda admin: run_backup(admin, terminal, directory, megabytes_per_second=bandwidth),
+            lambda admin: run_backup(
+                admin,
+                terminal,
+                directory,
+                controller_security=security,
+                megabytes_per_second=bandwidth,
+            ),
         )

@@ -1,8 +1,8 @@
 """Reads the cluster's metadata from the leader of the controllers: a snapshot and the log after it.
 
 The leader sends them to any client with the right ClusterAction, and counts only the fetches of
-replicas. The controllers' listener must be reachable and accept the same credentials as the
-brokers.
+replicas. The controllers' listener must be reachable. It may have other credentials than
+the brokers' listener.
 """
 
 from __future__ import annotations
@@ -50,8 +50,17 @@ _RETRIABLE: Final = frozenset(
 class MetadataReader:
     """The image of the committed metadata, which `read` brings up to date."""
 
-    def __init__(self, admin: ClusterAdmin, clock: Clock, disk: Disk, scratch_path: str) -> None:
+    def __init__(
+        self,
+        admin: ClusterAdmin,
+        controllers: ClusterAdmin,
+        clock: Clock,
+        disk: Disk,
+        scratch_path: str,
+    ) -> None:
+        """`controllers` has the security of the controllers' listener."""
         self._admin = admin
+        self._controllers = controllers
         self._clock = clock
         self._disk = disk
         self._scratch_path = scratch_path
@@ -79,7 +88,9 @@ class MetadataReader:
         address = _leader_address(quorum)
         while self._offset < goal or self._replay.is_in_transaction:
             try:
-                response = await self._admin.send_to_node(address, self._fetch_request(quorum))
+                response = await self._controllers.send_to_node(
+                    address, self._fetch_request(quorum)
+                )
             except ChannelError as error:
                 raise _unreachable(address, error) from None
             if response.error_code:
@@ -148,7 +159,7 @@ class MetadataReader:
 
     async def _send(self, address: Address, request: FetchSnapshotRequest) -> Any:
         try:
-            response = await self._admin.send_to_node(address, request)
+            response = await self._controllers.send_to_node(address, request)
         except ChannelError as error:
             raise _unreachable(address, error) from None
         if response.error_code:
@@ -201,7 +212,7 @@ def _unreachable(address: Address, error: ChannelError) -> CommandError:
     return CommandError(
         f"Cannot read the metadata from the active controller at {address.host}:{address.port}: "
         f"{error}.",
-        "Run the command on a host that reaches the controllers' listener, with credentials that "
-        "it accepts.",
+        "Run the command on a host that reaches the controllers' listener. If that listener needs "
+        "other credentials than the brokers', give them in a file: --controller-config FILE.",
         exit_code=ExitCode.UNREACHABLE,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from ottla.cli.backup.cut import TRANSACTIONS, Cut
@@ -34,6 +35,7 @@ from ottla.cli.display import cells
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError
+from ottla.client.channel_security import ChannelSecurity
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.clock import Clock
@@ -60,10 +62,30 @@ def verify_backup(terminal: Terminal, directory: str) -> None:
 
 
 async def run_backup(
-    admin: ClusterAdmin, terminal: Terminal, directory: str, *, megabytes_per_second: float | None
+    admin: ClusterAdmin,
+    terminal: Terminal,
+    directory: str,
+    *,
+    controller_security: ChannelSecurity | None,
+    megabytes_per_second: float | None,
+) -> None:
+    """Connects to the controllers as to the brokers, unless `controller_security` is given."""
+    if controller_security is None:
+        await _run(admin, admin, terminal, directory, megabytes_per_second)
+        return
+    async with ClusterAdmin((), security=controller_security) as controllers:
+        await _run(admin, controllers, terminal, directory, megabytes_per_second)
+
+
+async def _run(
+    admin: ClusterAdmin,
+    controllers: ClusterAdmin,
+    terminal: Terminal,
+    directory: str,
+    megabytes_per_second: float | None,
 ) -> None:
     disk, clock = SystemDisk(), SystemClock()
-    disk.make_directories(directory)
+    _make_private_directory(directory)
     _refuse_other_files(disk, directory)
     try:
         lock = disk.lock(f"{directory}/{_LOCK}")
@@ -73,6 +95,7 @@ async def run_backup(
         with RecordProgress(terminal.stderr, clock, title="copying") as progress:
             run = BackupRun(
                 admin,
+                controllers,
                 clock,
                 disk,
                 directory,
@@ -87,6 +110,11 @@ async def run_backup(
     finally:
         lock.close()
     _report(terminal, f"backup in {directory}", manifest)
+
+
+def _make_private_directory(directory: str) -> None:
+    """Only its owner can read it: the metadata has credentials."""
+    Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _refuse_other_files(disk: Disk, directory: str) -> None:
@@ -106,6 +134,7 @@ class BackupRun:
     def __init__(
         self,
         admin: ClusterAdmin,
+        controllers: ClusterAdmin,
         clock: Clock,
         disk: Disk,
         root: str,
@@ -122,7 +151,9 @@ class BackupRun:
         self._copies: dict[TopicPartition, PartitionCopy] = {}
         self._compacted: set[str] = set()
         self._previous: BackupManifest | None = None
-        self._metadata = MetadataReader(admin, clock, disk, f"{root}/{_PARTIAL_SNAPSHOT}")
+        self._metadata = MetadataReader(
+            admin, controllers, clock, disk, f"{root}/{_PARTIAL_SNAPSHOT}"
+        )
         self._copier = PartitionCopier(
             admin,
             clock,
