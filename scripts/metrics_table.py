@@ -10,8 +10,8 @@ from ottla.metrics.table import SECTIONS
 
 DOCUMENT: Final = Path(__file__).resolve().parents[1] / "docs" / "operations.md"
 # The tables stand between these lines.
-_BEGIN: Final = "<!-- `make docs-metrics` writes what follows -->\n"
-_END: Final = "<!-- end of what it writes -->\n"
+_BEGIN: Final = "<!-- generated: make docs-metrics -->\n"
+_END: Final = "<!-- end of generated -->\n"
 
 
 def tables() -> str:

@@ -13,6 +13,7 @@ Marks are HTML comments, which readers do not see:
 | `<!-- eventually -->` | the next block's commands are repeated until they print what is shown |
 | `<!-- Ctrl-C -->` | ends what runs in other terminals |
 | `<!-- exit codes: 3, 1 -->` | of the commands of the next block, in order |
+| `<!-- generated: COMMAND -->` | a program writes what follows, until `<!-- end of generated -->` |
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 _PROMPT = "$ "
 OF_A_BLOCK = ("not run", "long", "file", "foreground", "eventually", "exit codes")
 OF_A_PLACE = ("given", "also given", "Ctrl-C")
+OF_A_PROGRAM = ("generated", "end of generated")
 
 
 class DocumentError(Exception):
@@ -123,6 +125,8 @@ def read_document(path: Path) -> list[Block | Mark]:
             name, _, value = (part.strip() for part in comment[1].partition(":"))
             if name in OF_A_PLACE:
                 found.append(Mark(name, value, number))
+            elif name in OF_A_PROGRAM:
+                continue
             elif name not in OF_A_BLOCK:
                 raise DocumentError(f"line {number}: there is no mark {name!r}")
             elif name in ("not run", "long", "file") and not value:

@@ -25,7 +25,7 @@ SETTINGS = {"offsets.topic.num.partitions": "3", "group.initial.rebalance.delay.
 DISK_BYTES = 32 << 20
 TIMEOUT_SECONDS = 30.0
 # How often Prometheus has evaluated the rules over a healthy cluster.
-HEALTHY_SCRAPES = at_scale(quick=4, soak=120)
+HEALTHY_SCRAPES = at_scale(quick=3, soak=60)
 STALL_SECONDS = 3.2
 BACKLOG = 3_000
 RULES = hasty_rules(
@@ -36,6 +36,20 @@ RULES = hasty_rules(
         "OttlaGroupLagging": ("> 300", "> 4"),
         "OttlaGroupLagRecords": ("> 1000000", f"> {BACKLOG - 1}"),
     },
+)
+OF_NODES_AND_GROUPS = (
+    "OttlaEventLoopStalled",
+    "OttlaGroupLagging",
+    "OttlaGroupLagRecords",
+    "OttlaDiskNearlyFull",
+    "OttlaLogDirectoryOffline",
+)
+OF_A_LOST_BROKER = (
+    "OttlaNodeDown",
+    "OttlaBrokerFenced",
+    "OttlaOfflinePartitions",
+    "OttlaUnderReplicatedPartitions",
+    "OttlaUnderMinIsrPartitions",
 )
 
 
@@ -60,20 +74,13 @@ class Load:
 
     def _produce(self) -> None:
         producer = Producer({"bootstrap.servers": self._bootstrap, "log_level": 0})
-        strict = Producer(
-            {"bootstrap.servers": self._bootstrap, "log_level": 0, "retry.backoff.ms": 100}
-        )
         number = 0
         while not self._stopping.wait(0.02):
             producer.produce(TOPIC, b"x" * 1_000, partition=number % 6)
-            if number % 10 == 0:
-                strict.produce("strict", b"x")
             producer.poll(0)
-            strict.poll(0)
             number += 1
-        for each in (producer, strict):
-            each.purge()
-            each.flush(TIMEOUT_SECONDS)
+        producer.purge()
+        producer.flush(TIMEOUT_SECONDS)
 
     def _consume(self) -> None:
         consumer = Consumer(
@@ -109,8 +116,14 @@ def create_topics(cluster: ClusterProcesses) -> None:
         )
         for name, each in replicas.items()
     ]
-    for created in admin.create_topics(topics).values():
-        created.result(TIMEOUT_SECONDS)
+
+    def exist() -> bool:
+        """A controller that is lost meanwhile may leave a request without an answer."""
+        for created in admin.create_topics(topics).values():
+            created.exception(TIMEOUT_SECONDS)
+        return replicas.keys() <= admin.list_topics(timeout=TIMEOUT_SECONDS).topics.keys()
+
+    wait_until(exist, "the topics are created")
     wait_in_sync(cluster, TOPIC)
 
 
@@ -143,16 +156,16 @@ def test_alerts_are_silent_on_a_healthy_cluster_and_fire_in_trouble(tmp_path: Pa
         server = PrometheusServer(tmp_path / "prometheus", RULES, metrics.ports)
         with cluster:
             create_topics(cluster)
-            with Load(cluster.bootstrap).running(), server as prometheus:
-                assert_silent_while_healthy(prometheus)
-                leave_group_behind(cluster.bootstrap)
-                stall(third)
-                prometheus.wait_firing("OttlaEventLoopStalled")
-                prometheus.wait_firing("OttlaGroupLagging", "OttlaGroupLagRecords")
-                assert not prometheus.firing() & {"OttlaNoActiveController", "OttlaDiskNearlyFull"}
-                disk.fill()
-                prometheus.wait_firing("OttlaDiskNearlyFull", "OttlaLogDirectoryOffline")
-                assert_second_broker_is_missed(cluster, second, prometheus)
+            with server as prometheus:
+                with Load(cluster.bootstrap).running():
+                    assert_silent_while_healthy(prometheus)
+                    leave_group_behind(cluster.bootstrap)
+                    stall(third)
+                    disk.fill()
+                    prometheus.wait_firing(*OF_NODES_AND_GROUPS)
+                    assert "OttlaNoActiveController" not in prometheus.firing()
+                    second.kill()
+                    prometheus.wait_firing(*OF_A_LOST_BROKER)
                 third.kill()
                 prometheus.wait_firing("OttlaNoActiveController")
 
@@ -163,17 +176,3 @@ def assert_silent_while_healthy(prometheus: PrometheusServer) -> None:
     groups = 'count(ottla_group_lag_records{group="quick"})'
     wait_until(lambda: prometheus.value(groups) == 6, "the group has committed everywhere")
     assert prometheus.fired_so_far() == set()
-
-
-def assert_second_broker_is_missed(
-    cluster: ClusterProcesses, second: NodeOfCluster, prometheus: PrometheusServer
-) -> None:
-    second.kill()
-    prometheus.wait_firing(
-        "OttlaNodeDown",
-        "OttlaBrokerFenced",
-        "OttlaOfflinePartitions",
-        "OttlaUnderReplicatedPartitions",
-        "OttlaUnderMinIsrPartitions",
-        "OttlaRequestErrors",
-    )

@@ -16,7 +16,7 @@ from ottla.cli.top.brokers import ListedBroker, ListedCluster
 from ottla.cli.top.node_load import NodeLoad, NodeScrape, node_load
 from ottla.cli.top.samples import Samples
 from ottla.cli.top.scrape import ScrapeError
-from ottla.cli.top.traffic import GroupLag, TopicTraffic, group_lags, topic_traffic
+from ottla.cli.top.traffic import LaggingGroup, TopicRates, group_lags, topic_traffic
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address
 
@@ -53,8 +53,8 @@ class Overview(NamedTuple):
 
     at_ms: int
     nodes: tuple[NodeRow, ...]
-    topics: tuple[TopicTraffic, ...]
-    groups: tuple[GroupLag, ...]
+    topics: tuple[TopicRates, ...]
+    groups: tuple[LaggingGroup, ...]
     # None if neither the protocol nor an active controller said it.
     offline_partitions: int | None
     problem: str | None

@@ -10,7 +10,7 @@ from ottla.cli.top.node_load import NodeScrape, rate_between
 from ottla.metrics.table import coordinators, topics
 
 
-class TopicTraffic(NamedTuple):
+class TopicRates(NamedTuple):
     """Per second."""
 
     topic: str
@@ -19,7 +19,7 @@ class TopicTraffic(NamedTuple):
     sent_bytes: float
 
 
-class GroupLag(NamedTuple):
+class LaggingGroup(NamedTuple):
     """`records` over all partitions of the topic; `seconds` of the partition with the largest."""
 
     group: str
@@ -30,7 +30,7 @@ class GroupLag(NamedTuple):
 
 def topic_traffic(
     scrapes: Iterable[tuple[NodeScrape, NodeScrape | None]],
-) -> list[TopicTraffic]:
+) -> list[TopicRates]:
     """From pairs of the present and the previous scrape of a node; the busiest topics first. A
     topic without traffic is left out."""
     names = (
@@ -47,11 +47,11 @@ def topic_traffic(
             for topic, value in now.samples.totals(name, "topic").items():
                 rate = rate_between(value, earlier.get(topic, 0.0), now.at_s - before.at_s)
                 rates[topic][index] += rate or 0.0
-    found = [TopicTraffic(topic, *values) for topic, values in rates.items() if any(values)]
+    found = [TopicRates(topic, *values) for topic, values in rates.items() if any(values)]
     return sorted(found, key=lambda each: (-each.received_bytes - each.sent_bytes, each.topic))
 
 
-def group_lags(scrapes: Iterable[NodeScrape]) -> list[GroupLag]:
+def group_lags(scrapes: Iterable[NodeScrape]) -> list[LaggingGroup]:
     """The largest lags first; groups without lag are left out."""
     records: defaultdict[tuple[str, str], float] = defaultdict(float)
     seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
@@ -61,5 +61,5 @@ def group_lags(scrapes: Iterable[NodeScrape]) -> list[GroupLag]:
         for labels, value in each.samples.of(coordinators.GROUP_LAG_SECONDS.name):
             key = labels["group"], labels["topic"]
             seconds[key] = max(seconds[key], value)
-    found = [GroupLag(*key, int(lag), seconds[key]) for key, lag in records.items() if lag]
+    found = [LaggingGroup(*key, int(lag), seconds[key]) for key, lag in records.items() if lag]
     return sorted(found, key=lambda each: (-each.records, each.group, each.topic))

@@ -8,7 +8,7 @@ import pytest
 
 from ottla.cli.top.node_load import NodeScrape, node_load, percentile
 from ottla.cli.top.samples import Samples
-from ottla.cli.top.traffic import GroupLag, TopicTraffic, group_lags, topic_traffic
+from ottla.cli.top.traffic import LaggingGroup, TopicRates, group_lags, topic_traffic
 from ottla.metrics import Metrics, TextFormat, render
 from ottla.metrics.table import coordinators, process, requests, storage, topics
 
@@ -52,7 +52,7 @@ def test_rates_are_those_between_two_scrapes() -> None:
     assert (load.received_bytes, load.sent_bytes, load.requests) == (1_500.0, 0.0, 15.0)
     assert load.is_ready
     assert load.state == "running"
-    assert topic_traffic([(now, before)]) == [TopicTraffic("orders", 1_500.0, 15.0, 0.0)]
+    assert topic_traffic([(now, before)]) == [TopicRates("orders", 1_500.0, 15.0, 0.0)]
 
 
 def test_a_first_scrape_has_no_rates() -> None:
@@ -103,6 +103,6 @@ def test_the_groups_with_the_largest_lag_come_first_and_those_without_are_left_o
         metrics.gauge(coordinators.GROUP_LAG_SECONDS, group, "orders", partition).set(seconds)
     samples = Samples("".join(render(metrics, TextFormat.OPENMETRICS)))
     assert group_lags([NodeScrape(1.0, samples)]) == [
-        GroupLag("slow", "orders", 12, 90.0),
-        GroupLag("new", "orders", 9, 1.0),
+        LaggingGroup("slow", "orders", 12, 90.0),
+        LaggingGroup("new", "orders", 9, 1.0),
     ]
