@@ -40,7 +40,9 @@ def test_certificate_is_replaced_by_changing_its_file(node: SecuredNode) -> None
         with pytest.raises(UntrustedError):
             client.produce(trusting, SUE, TOPIC, ["too early"])
         new.of_node("node").keystore.replace(node.properties[KEYSTORE])
-        wait_until(lambda: "new certificates are used" in node.log, "the node has read the file")
+        wait_until(
+            lambda: "changed certificates are used now" in node.log, "the node has read the file"
+        )
         client.produce(trusting, SUE, TOPIC, ["new"])
         with pytest.raises(UntrustedError):
             client.produce(endpoint, SUE, TOPIC, ["too late"])

@@ -4,10 +4,10 @@ name other ones. Open connections keep theirs. Logs certificates that have expir
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.network.certificate_reload import reload_certificates
 from ottla.broker.network.listeners import ListenerAccesses
 from ottla.client import ChannelSecurity
 from ottla.configs.listener_security import ListenerSecurity
@@ -55,7 +55,7 @@ class CertificateWatch:
             for endpoint in endpoints:
                 self._report_if_expired(endpoint)
             await self._clock.sleep(_INTERVAL_SECONDS)
-            _reload(endpoints)
+            reload_certificates(endpoints)
 
     def _report_if_expired(self, endpoint: TlsEndpoint) -> None:
         certificate = endpoint.certificate
@@ -75,21 +75,6 @@ class CertificateWatch:
         config = self._cluster.config
         _replace(self._to_brokers, config.inter_broker_security)
         _replace(self._to_controllers, config.controller_security)
-
-
-def _reload(endpoints: Iterable[TlsEndpoint]) -> None:
-    """Most of them have the same files."""
-    changed: set[str] = set()
-    errors: set[str] = set()
-    for endpoint in endpoints:
-        try:
-            changed |= endpoint.reload_if_changed()
-        except OSError as error:
-            errors.add(str(error))
-    for each in sorted(errors):
-        _log.error("the changed certificates are not used, the old ones stay: %s", each)
-    if changed and not errors:
-        _log.info("changed certificates are used now: %s", ", ".join(sorted(changed)))
 
 
 def _replace(channels: ChannelSecurity, security: ListenerSecurity) -> None:

@@ -10,6 +10,7 @@ from ottla.broker.control.authentication import Authentication
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.listener_tls import open_tls
 from ottla.broker.control.sasl_servers import SaslServers
+from ottla.broker.network.certificate_reload import reload_certificates
 from ottla.broker.network.listener_access import ListenerAccess
 from ottla.configs import InvalidConfigError
 from ottla.configs.listener_security import PLAINTEXT_SECURITY, ListenerSecurity
@@ -85,7 +86,7 @@ class ListenerAccesses:
             if security == access.security:
                 # As in Kafka, setting the path of a store again makes the node read the file again.
                 if listener in self._endpoints:
-                    self._endpoints[listener].reload_if_changed()
+                    reload_certificates([self._endpoints[listener]])
                 continue
             try:
                 changed = self._make(listener, security)

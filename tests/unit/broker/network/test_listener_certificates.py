@@ -20,7 +20,7 @@ from tests.support.security.certificates import Authority
 from tests.support.security.listeners import CLIENTS, PREFIX
 
 LOCATION = f"{PREFIX}ssl.keystore.location"
-READ_AGAIN = "new certificates are used"
+READ_AGAIN = "changed certificates are used now"
 
 
 @pytest.fixture
