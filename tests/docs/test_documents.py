@@ -23,7 +23,10 @@ ALL = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
 )
-DOCUMENTS = [name for name in ALL if set(FENCES.findall((ROOT / name).read_text())) - {"text"}]
+WITHOUT_COMMANDS = {"text", "properties"}
+DOCUMENTS = [
+    name for name in ALL if set(FENCES.findall((ROOT / name).read_text())) - WITHOUT_COMMANDS
+]
 WITH_SPARK = ("README.md", "docs/pipelines.md", "examples/flights/README.md")
 # They start Spark again and again.
 LONG = ("docs/pipelines.md", "examples/flights/README.md")

@@ -97,7 +97,7 @@ VULNERABILITIES = (
         (
             f"{SECURITY}/test_impersonation.py::test_a_node_opens_no_other_ports",
             f"{UNIT}/configs/test_security_settings.py::"
-            "test_listeners_that_everyone_can_use_are_named",
+            "test_listeners_that_others_can_use_or_read_are_named",
             f"{INTEGRATION}/cli/test_refused_starts.py::"
             "test_a_secured_configuration_opens_no_unsecured_node",
         ),

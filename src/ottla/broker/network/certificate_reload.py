@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from ottla.runtime.tls.endpoint import TlsEndpoint
+if TYPE_CHECKING:
+    from ottla.runtime.tls.endpoint import TlsEndpoint
 
 _log = logging.getLogger(__name__)
 
