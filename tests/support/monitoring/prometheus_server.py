@@ -47,7 +47,7 @@ def hasty_rules(*, patient: Sequence[str], thresholds: Mapping[str, tuple[str, s
             rule["expr"] = rule["expr"].removesuffix(usual) + other
             replaced.add(name)
     assert replaced == thresholds.keys()
-    return yaml.safe_dump(rules)
+    return str(yaml.safe_dump(rules))
 
 
 class PrometheusServer:
