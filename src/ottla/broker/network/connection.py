@@ -57,7 +57,7 @@ class _Awaited(NamedTuple):
     version: int
     correlation_id: int
     lets_others_pass: bool
-    timing: Timing
+    timing: Timing | None
 
 
 class ClientConnection:
@@ -105,6 +105,7 @@ class ClientConnection:
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
+        self._is_measured = counters.measures_requests
         self._monotonic = clock.monotonic
         self.last_active = self._turn_started = self._arrived = self._monotonic()
         limits.accepted(listener)
@@ -170,8 +171,8 @@ class ClientConnection:
 
     @property
     def waiting_apis(self) -> list[str]:
-        """The APIs of the requests whose response is pending."""
-        return [awaited.timing[0].name for awaited in self._awaited]
+        """The APIs of the requests whose response is pending. None if requests are not measured."""
+        return [each.timing[0].name for each in self._awaited if each.timing is not None]
 
     @property
     def is_closing(self) -> bool:
@@ -286,19 +287,23 @@ class ClientConnection:
         context = self._contexts.get(key << _VERSION_BITS | version)
         if context is None or context.client_id != client_id:
             context = self._context_of(api, version, client_id)
-        metrics = api.metrics
-        if metrics.of_followers is not None:
-            metrics = metrics.for_request(request)
-        metrics.requests[version] += 1
-        metrics.bytes += len(frame)
-        answer = api.handler(context, request)
-        handled = self._monotonic()
-        timing = (metrics, self._arrived, started, handled, handled)
+        timing = None
+        if self._is_measured:
+            metrics = api.metrics
+            if metrics.of_followers is not None:
+                metrics = metrics.for_request(request)
+            metrics.requests[version] += 1
+            metrics.bytes += len(frame)
+            answer = api.handler(context, request)
+            handled = self._monotonic()
+            timing = (metrics, self._arrived, started, handled, handled)
+        else:
+            answer = api.handler(context, request)
         if isinstance(answer, Message) and not self._awaited:
             self._responses.add(answer, version, correlation_id, timing)
         elif answer is not None:
             self._await(api, answer, version, correlation_id, timing)
-        else:
+        elif timing is not None:
             metrics.completed(self._arrived, started, handled, handled, handled)
 
     def _refuse_version(self, api: HandledApi, correlation_id: int, started: float) -> None:
@@ -306,9 +311,11 @@ class ClientConnection:
         response = ApiVersionsResponse(
             error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised]
         )
-        now = self._monotonic()
-        api.metrics.requests[0] += 1
-        timing = (api.metrics, self._arrived, started, now, now)
+        timing = None
+        if self._is_measured:
+            now = self._monotonic()
+            api.metrics.requests[0] += 1
+            timing = (api.metrics, self._arrived, started, now, now)
         self._responses.add(response, 0, correlation_id, timing)
 
     def _await(
@@ -317,7 +324,7 @@ class ClientConnection:
         answer: Message | Pending | Awaitable[Message],
         version: int,
         correlation_id: int,
-        timing: Timing,
+        timing: Timing | None,
     ) -> None:
         if isinstance(answer, Pending):
             pending = answer
@@ -369,6 +376,7 @@ class ClientConnection:
         awaited = self._awaited
         while awaited and (response := awaited[0].pending.response) is not None:
             first = awaited.popleft()
-            metrics, arrived, started, handled, _ = first.timing
-            timing = (metrics, arrived, started, handled, self.last_active)
+            timing = first.timing
+            if timing is not None:
+                timing = (*timing[:4], self.last_active)
             self._responses.add(response, first.version, first.correlation_id, timing)

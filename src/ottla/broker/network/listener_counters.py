@@ -9,7 +9,8 @@ from ottla.metrics.table import requests as table
 
 
 class ListenerCounters(NamedTuple):
-    """Shared by the connections of one listener."""
+    """Shared by the connections of one listener. Their requests are counted and timed only if
+    the node serves its metrics, because that costs a few microseconds for each."""
 
     accepted: Counter
     closed: Counter
@@ -17,9 +18,10 @@ class ListenerCounters(NamedTuple):
     rejected_requests: Counter
     received_bytes: Counter
     sent_bytes: Counter
+    measures_requests: bool
 
     @classmethod
-    def of(cls, metrics: Metrics, listener: str) -> ListenerCounters:
+    def of(cls, metrics: Metrics, listener: str, *, measures_requests: bool) -> ListenerCounters:
         return cls(
             metrics.counter(table.CONNECTIONS_ACCEPTED, listener),
             metrics.counter(table.CONNECTIONS_CLOSED, listener),
@@ -27,4 +29,5 @@ class ListenerCounters(NamedTuple):
             metrics.counter(table.REQUESTS_REJECTED, listener),
             metrics.counter(table.NETWORK_RECEIVED_BYTES, listener),
             metrics.counter(table.NETWORK_SENT_BYTES, listener),
+            measures_requests,
         )

@@ -36,7 +36,10 @@ class Responses:
     def are_many(self) -> bool:
         return self._bytes > _BYTES_MAX
 
-    def add(self, response: Message, version: int, correlation_id: int, timing: Timing) -> None:
+    def add(
+        self, response: Message, version: int, correlation_id: int, timing: Timing | None
+    ) -> None:
+        """A response that is not measured has no timing."""
         if isinstance(response, FetchResponse):
             self._has_files = True
             self._bytes += encode_response_into(
@@ -46,8 +49,9 @@ class Responses:
             whole = encode_whole_response(response, version, correlation_id=correlation_id)
             self._parts.append(whole)
             self._bytes += len(whole)
-        timing[0].count_errors(response)
-        self._timings.append(timing)
+        if timing is not None:
+            timing[0].count_errors(response)
+            self._timings.append(timing)
 
     def write_to(self, connection: Connection) -> None:
         parts = self._parts
@@ -55,7 +59,9 @@ class Responses:
             return
         timings = self._timings
         self._sent_bytes.value += self._bytes
-        self._parts, self._bytes, self._timings = [], 0, []
+        self._parts, self._bytes = [], 0
+        if timings:
+            self._timings = []
         if not self._has_files:
             # Without file slices all parts are buffers.
             whole: list[Any] = parts
@@ -63,6 +69,8 @@ class Responses:
         else:
             self._has_files = False
             _write_with_files(connection, parts)
+        if not timings:
+            return
         now = self._monotonic()
         for metrics, arrived, started, handled, answered in timings:
             metrics.completed(arrived, started, handled, answered, now)

@@ -23,10 +23,11 @@ from ottla.wire.messages.produce import (
 )
 from ottla.wire.schema import Message
 from tests.support.nodes.client_stream import ClientStream
-from tests.support.nodes.one_node import OneNode
+from tests.support.nodes.one_node import OneNode, StartNode
 from tests.support.nodes.wire_connection import framed
 from tests.support.storage.batches import batch_of
 
+MEASURED = {"ottla.metrics.listener": "127.0.0.1:0"}
 COUNTING_SECONDS_MAX = 1e-6
 PRODUCE_VERSION = 9
 FETCH_VERSION = 12
@@ -39,6 +40,20 @@ def produce(topic: str, *, acks: int = -1, timeout_ms: int = 1_000) -> Message:
         timeout_ms=timeout_ms,
         topic_data=[TopicProduceData(name=topic, partition_data=data)],
     )
+
+
+@pytest.fixture
+def node(start_node: StartNode) -> OneNode:
+    """One that serves its metrics."""
+    return start_node(configs=MEASURED)
+
+
+def test_requests_are_not_timed_on_a_node_that_does_not_serve_its_metrics(
+    start_node: StartNode,
+) -> None:
+    node = start_node()
+    ClientStream(node).feed(framed(ApiVersionsRequest(), 3))
+    assert not any(metrics_of(node, ApiKey.API_VERSIONS).requests)
 
 
 def metrics_of(node: OneNode, key: ApiKey) -> ApiMetrics:
