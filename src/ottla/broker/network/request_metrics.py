@@ -2,9 +2,10 @@
 
     arrived ──queue──▶ started ──local──▶ handled ──remote──▶ answered ──send──▶ sent
 
-Counting takes less than a microsecond per request, so the usual request, which is handled when it
-arrives and answered at once, counts only what differs from zero. Its zeros in the other phases are
-added when the metrics are read.
+The usual request, which is handled when it arrives and answered at once, counts only what differs
+from zero; its zeros in the other phases are added when the metrics are read. With that, counting
+takes less than a microsecond by itself, and the clock and cold caches 3 more. So a node that does
+not serve its metrics does none of it.
 """
 
 from __future__ import annotations
