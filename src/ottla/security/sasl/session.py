@@ -40,6 +40,8 @@ MESSAGE_BYTES_MAX: Final = 524_288
 _API_VERSIONS_MAX: Final = 2
 # More messages than any exchange has; bounds a mechanism that never ends.
 _EXCHANGE_MESSAGES_MAX: Final = 8
+# Begins the error of a client that authenticates again with another mechanism.
+OTHER_MECHANISM: Final = "the mechanism of re-authentication must be"
 _REAUTHENTICATION_INTERVAL_MS: Final = 1_000
 
 
@@ -211,9 +213,7 @@ class SaslSession:
         if self.state is not SaslState.EXCHANGE or self._exchange is None:
             raise _illegal_state("choose a mechanism with SaslHandshake first")
         if self._mechanism not in (None, self._requested):
-            raise AuthenticationError(
-                f"the mechanism of re-authentication must be {self._mechanism}, as before"
-            )
+            raise AuthenticationError(f"{OTHER_MECHANISM} {self._mechanism}, as before")
         self._exchange_messages += 1
         if self._exchange_messages > _EXCHANGE_MESSAGES_MAX:
             raise InvalidCredentialsError("too many messages in one exchange")

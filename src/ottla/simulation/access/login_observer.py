@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ottla.broker.network.handling import Answer, Handler, RequestContext
 from ottla.security.sasl.mechanism import Mechanism
+from ottla.security.sasl.session import OTHER_MECHANISM, SaslSession
 from ottla.simulation.access.known_security import KnownSecurity
 from ottla.simulation.history.security_events import LoginAnswered
 from ottla.simulation.world.node import SimulatedNode
@@ -42,7 +43,7 @@ class LoginObserver:
             if mechanism is not None:
                 self._note(id(sasl), mechanism, bytes(request.auth_bytes))
             answer = make_handler()(context, request)
-            if not was_complete and (sasl.is_complete or sasl.has_failed):
+            if not was_complete and (sasl.is_complete or _has_wrong_credentials(sasl)):
                 self._answered(id(sasl), context.client_host, mechanism, sasl.is_complete)
             return answer
 
@@ -75,3 +76,10 @@ class LoginObserver:
                     last,
                 )
             )
+
+
+def _has_wrong_credentials(sasl: SaslSession) -> bool:
+    """Whether a login failed, and not for its mechanism: a client may have got a token since it
+    began, and a node refuses another mechanism on the same connection (KIP-368)."""
+    failure = sasl.failure
+    return failure is not None and not failure.message.startswith(OTHER_MECHANISM)
