@@ -89,7 +89,8 @@ def test_a_node_is_ready_when_it_serves_and_not_before_or_after(tmp_path: Path) 
         for page in before:
             assert page.status == 503
             assert OF_A_START.fullmatch(page.text.strip()), page.text
-        assert was_stopped == (end == node.stop)
+        # A node may stop between two requests for the page.
+        assert not was_stopped or end == node.stop
         assert watch.healthy == [READY]
         assert "Traceback" not in node.stderr, node.stderr
 
