@@ -1,6 +1,6 @@
 """The ACLs, credentials and tokens in a node's image, recorded with each change.
 
-The image itself is looked at, not what the node's listeners are told of its changes.
+It reads the image itself, not the changes that are reported to the node's listeners.
 """
 
 from __future__ import annotations

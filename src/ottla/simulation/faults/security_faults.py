@@ -195,7 +195,7 @@ def _permission(trouble: Trouble) -> AclBinding:
         (AclOperation.DESCRIBE, ResourceType.TOPIC, trouble.topic),
         (AclOperation.DESCRIBE, ResourceType.GROUP, "copiers"),
         (AclOperation.CREATE, ResourceType.TOPIC, "guest-1"),
-        # Whoever may write to some topic gets a producer id.
+        # A user who may write to at least one topic gets a producer id.
         (AclOperation.WRITE, ResourceType.TOPIC, "guest-1"),
     )
     operation, kind, name = trouble.dice.choice(kinds)
