@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 
 from benchmarks.versus.wire_client import WireError, create_topics
-from ottla.client import Channel
+from ottla.channels import Channel
 from ottla.model import ErrorCode
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ottla.client import ChannelError, NodeLink
+from ottla.channels import ChannelError, NodeLink
 from ottla.model import ErrorCode, ProducerEpoch, ProducerId, TimestampMs, TopicPartition
 from ottla.pipeline.reading.cluster import SourceCluster
 from ottla.pipeline.writing.batch_sender import BatchSender

@@ -53,7 +53,7 @@ from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.transactions.transaction_requests import TransactionRequests
 from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.broker.transactions.verification_requests import VerificationRequest
-from ottla.client import ChannelSecurity
+from ottla.channels import ChannelSecurity
 from ottla.configs import NodeConfig
 from ottla.controller.bootstrap import read_bootstrap_records
 from ottla.controller.logged_users import LoggedUsers

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client_security import tls_stores
 from ottla.client_security.bearer_token import BearerTokenSource
 from ottla.client_security.client_security import ClientSecurity

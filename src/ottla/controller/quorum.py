@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.controller.fetched_batches import require_sound
 from ottla.controller.metadata_log_loading import LoadedMetadata, load_snapshot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import ClassVar
 
 
 class ErrorCode(IntEnum):
@@ -191,10 +192,18 @@ _RETRIABLE = frozenset(
 class KafkaError(Exception):
     """A request that the cluster refused: Kafka's error code and a message."""
 
+    # Whether the object that raised it, such as a producer, can do nothing more.
+    is_fatal: ClassVar[bool] = False
+
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(f"{code.name}: {message}")
         self.code = code
         self.message = message
+
+    @property
+    def retriable(self) -> bool:
+        """Whether the same call may succeed if it is repeated."""
+        return self.code.retriable
 
     def __reduce__(self) -> tuple[type[KafkaError], tuple[object, ...]]:
         """Pickles the original arguments, because worker processes raise this error too."""

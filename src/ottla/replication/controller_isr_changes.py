@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final, NamedTuple, TypeAlias
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.model import ErrorCode, KafkaError, NodeId, Uuid
 from ottla.replication.isr_change import (
     CommittedIsr,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from ottla.client import ChannelError, versions
+from ottla.channels import ChannelError, versions
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.replication.fetched_partition import FetchedPartition

@@ -15,7 +15,7 @@ from ottla.wire.schema import Message
 
 
 class LeaderPeer(Protocol):
-    """The connection to a leader, implemented by `ottla.client.Peer`. Only the fetcher may send
+    """The connection to a leader, implemented by `ottla.channels.Peer`. Only the fetcher may send
     through it, because a waiting fetch delays the requests after it."""
 
     async def send(self, request: Message, version: int, *, timeout_ms: int) -> Any: ...

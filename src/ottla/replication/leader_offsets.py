@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ottla.client import versions
+from ottla.channels import versions
 from ottla.model import ErrorCode, NodeId, TopicPartition
 from ottla.replication.follower_context import LeaderPeer
 from ottla.replication.partition import Partition

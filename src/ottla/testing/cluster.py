@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ottla.client import Channel
+from ottla.channels import Channel
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.replication_defaults import replication_defaults
 from ottla.controller.formatting import format_node, new_cluster_id

@@ -8,7 +8,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Self
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.runtime.network import Address
 from ottla.runtime.tasks import Tasks
 from tests.support.light_members.classic_member import LightClassicMember

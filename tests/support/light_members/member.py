@@ -10,7 +10,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from ottla.client import Channel
+from ottla.channels import Channel
 from ottla.model import ErrorCode
 from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock

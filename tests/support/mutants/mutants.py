@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from ottla.broker.control import registration
-from ottla.client.peer import ReconnectBackoff
+from ottla.channels.peer import ReconnectBackoff
 from ottla.configs import EffectiveTopicConfig
 from ottla.controller import quorum
 from ottla.metadata.replay.replay import MetadataReplay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.raft import Destination
 from ottla.runtime.network import Address, Connection, ConnectionHandler, Listener
 from ottla.wire.schema import Message

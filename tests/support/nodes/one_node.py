@@ -17,7 +17,7 @@ from ottla.broker.control.quorum_config import raft_config
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.pending import Pending
-from ottla.client import PLAINTEXT
+from ottla.channels import PLAINTEXT
 from ottla.configs import NodeConfig
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller

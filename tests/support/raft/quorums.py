@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar, TypeVarTuple, cast
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.controller.controller import Controller
 from ottla.controller.formatting import format_directory, initial_voter
 from ottla.controller.metadata_log import MetadataLogConfig

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.model import NodeId, TopicPartition
 from ottla.replication.fetchers import Fetchers
 from ottla.replication.follower_context import FetchLimits, FollowerContext

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.cli.client_security.ordinary_client import ordinary_properties
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client_security.client_security import parse_client_security
 from ottla.client_security.errors import ClientPropertyError
 from ottla.client_security.node_channel import channel_security

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.metadata import PartitionRegistration
 from ottla.model import ErrorCode, NodeId, TopicPartition
 from ottla.replication.controller_isr_changes import ControllerIsrChanges

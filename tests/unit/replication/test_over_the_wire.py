@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ottla.client import Peer
+from ottla.channels import Peer
 from ottla.model import NodeId
 from ottla.replication.fetchers import Fetchers
 from ottla.replication.follower_context import FollowerContext

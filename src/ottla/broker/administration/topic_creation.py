@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.broker.replicas.metadata_changes import MetadataChanges
-from ottla.client import versions
+from ottla.channels import versions
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.rights import Rights
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest

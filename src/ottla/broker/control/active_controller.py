@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from ottla.client import ChannelError, ChannelSecurity, NotSentError, Peer, versions
-from ottla.client.peer import ReconnectBackoff
+from ottla.channels import ChannelError, ChannelSecurity, NotSentError, Peer, versions
+from ottla.channels.peer import ReconnectBackoff
 from ottla.controller.controller import OutcomeUnknownError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.client import ChannelSecurity, Peer
-from ottla.client.peer import ReconnectBackoff
+from ottla.channels import ChannelSecurity, Peer
+from ottla.channels.peer import ReconnectBackoff
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network

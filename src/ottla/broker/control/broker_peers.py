@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import Any
 
 from ottla.broker.control.broker_connector import BrokerConnector
-from ottla.client import Peer
+from ottla.channels import Peer
 from ottla.wire.schema import Message
 
 

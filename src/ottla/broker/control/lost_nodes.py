@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.control.suspects import Suspects
-from ottla.client.probe import is_gone
+from ottla.channels.probe import is_gone
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.quorum import MetadataQuorum
 from ottla.runtime.clock import Clock

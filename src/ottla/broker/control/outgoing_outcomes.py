@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Final, NamedTuple
 
-from ottla.client.authentication import AuthenticationFailedError
+from ottla.channels.authentication import AuthenticationFailedError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address
 from ottla.runtime.tls.errors import TlsHandshakeError

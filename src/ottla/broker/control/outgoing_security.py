@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ottla.broker.control.listener_tls import open_tls
 from ottla.broker.control.outgoing_outcomes import Login, OutgoingOutcomes
 from ottla.broker.control.sasl_servers import jaas_entry
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.configs.listener_security import ListenerSecurity, SaslSettings, TokenRetrieval
 from ottla.configs.value import Password

@@ -11,7 +11,7 @@ from typing import Final
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.model import ErrorCode, KafkaError, ProducerId
 from ottla.runtime.tasks import Tasks
 from ottla.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest

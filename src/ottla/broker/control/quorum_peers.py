@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ottla.client import ChannelError, ChannelSecurity, Peer, versions
-from ottla.client.peer import ReconnectBackoff
+from ottla.channels import ChannelError, ChannelSecurity, Peer, versions
+from ottla.channels.peer import ReconnectBackoff
 from ottla.model import ErrorCode
 from ottla.raft import Destination
 from ottla.runtime.clock import Clock

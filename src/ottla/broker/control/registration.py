@@ -19,7 +19,7 @@ from itertools import count
 from typing import Any, Final
 
 from ottla.broker.control.active_controller import ActiveController, Lane
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.committed_metadata import CommittedMetadata
 from ottla.metadata import BrokerRegistration, Endpoint, MetadataDelta

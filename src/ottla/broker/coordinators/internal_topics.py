@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.replicas.metadata_changes import MetadataChanges
-from ottla.client import versions
+from ottla.channels import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE

@@ -18,7 +18,7 @@ from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.marker_appending import MarkerAppender
 from ottla.broker.coordinators.marker_writing import MarkerPart, MarkerWriting, markers_request
-from ottla.client import ChannelError, versions
+from ottla.channels import ChannelError, versions
 from ottla.coordinator.transactions.markers import TransactionMarkers
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.clock import Clock

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.monitoring.offset_history import OffsetHistory
-from ottla.client import ChannelError, versions
+from ottla.channels import ChannelError, versions
 from ottla.metadata import NO_LEADER
 from ottla.model import ErrorCode, TopicPartition
 from ottla.replication.partitions import Partitions

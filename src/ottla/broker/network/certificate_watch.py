@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.certificate_reload import reload_certificates
 from ottla.broker.network.listeners import ListenerAccesses
-from ottla.client import ChannelSecurity
+from ottla.channels import ChannelSecurity
 from ottla.configs.listener_security import ListenerSecurity
 from ottla.runtime.clock import Clock
 from ottla.security.certificate_validity import expiry_of

@@ -25,7 +25,7 @@ from ottla.broker.transactions.verification_requests import (
     answer_all,
     request_of,
 )
-from ottla.client import ChannelError, versions
+from ottla.channels import ChannelError, versions
 from ottla.metrics import Metrics
 from ottla.metrics.table import coordinators as table
 from ottla.model import ErrorCode, KafkaError, TopicPartition

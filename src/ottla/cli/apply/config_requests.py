@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ottla.channels import ChannelError
 from ottla.cli.apply.changes import AlterResource
 from ottla.cli.apply.secrets_of_files import Secrets, value_of
 from ottla.cli.cluster_state.described_configs import resource_text
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError
 from ottla.configs import ConfigOperation, ConfigResource, ConfigResourceType
 from ottla.runtime.network import Address
 from ottla.wire.messages.incremental_alter_configs import (

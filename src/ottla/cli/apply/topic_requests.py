@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ottla.channels.node_link import REQUEST_TIMEOUT_MS
 from ottla.cli.apply.changes import AddPartitions, CreateTopic, DeleteTopic, MoveReplicas
 from ottla.cli.apply.secrets_of_files import Secrets, value_of
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError
-from ottla.client.node_link import REQUEST_TIMEOUT_MS
 from ottla.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,

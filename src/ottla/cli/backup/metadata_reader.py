@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ottla.channels import ChannelError
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError
 from ottla.controller.metadata_log_loading import load_snapshot
 from ottla.controller.record_batches import decode_batch
 from ottla.controller.snapshot_file import SnapshotId

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from ottla.channels import ChannelError
 from ottla.cli.backup.leaders import (
     EARLIEST,
     LATEST,
@@ -22,7 +23,6 @@ from ottla.cli.backup.leaders import (
 from ottla.cli.backup.partition_copy import PartitionCopy
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError
 from ottla.model import ErrorCode, TopicPartition, Uuid
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address

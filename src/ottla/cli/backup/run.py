@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from ottla.channels.channel_security import ChannelSecurity
 from ottla.cli.backup.cut import TRANSACTIONS, Cut
 from ottla.cli.backup.manifest import (
     FILE_NAME,
@@ -35,7 +36,6 @@ from ottla.cli.display import cells
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError
-from ottla.client.channel_security import ChannelSecurity
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.clock import Clock

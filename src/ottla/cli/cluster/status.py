@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from ottla.channels import ChannelError
 from ottla.cli.connection.cluster_admin import ClusterAdmin
 from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
 from ottla.cli.exit_codes import CommandError
-from ottla.client import ChannelError
 from ottla.runtime.network import Address
 from ottla.wire.messages.describe_cluster import DescribeClusterRequest
 from ottla.wire.messages.list_offsets import (

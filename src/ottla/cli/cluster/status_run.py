@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.cli.client_security.command_config import read_command_config
 from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.cluster.defaults import DEFAULT_DIR
@@ -27,7 +28,6 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import read_profiles
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client_security.client_security import parse_client_security
 from ottla.client_security.node_channel import channel_security
 from ottla.runtime.network import Address

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from ottla.channels import ChannelError
 from ottla.cli.cluster_state.present import PresentConfig, PresentConfigs
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError
 from ottla.configs import ConfigResource, ConfigResourceType, ConfigSource, ConfigType
 from ottla.runtime.network import Address
 from ottla.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource

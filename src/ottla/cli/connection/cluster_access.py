@@ -26,7 +26,7 @@ from ottla.client_security.property_names import check_names, is_of_security
 from ottla.runtime.network import Address
 
 if TYPE_CHECKING:
-    from ottla.client.channel_security import ChannelSecurity
+    from ottla.channels.channel_security import ChannelSecurity
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 PLAINTEXT: Final = "PLAINTEXT"

@@ -11,6 +11,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
+from ottla.channels import ChannelError, NodeLink, UnknownRequestError
+from ottla.channels.authentication import AuthenticationFailedError
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.node_link import REQUEST_TIMEOUT_MS
 from ottla.cli.connection.cluster_access import resolve
 from ottla.cli.connection.cluster_errors import (
     LOGIN_HINT,
@@ -22,10 +26,6 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import PortProbe, reason_text
 from ottla.cli.connection.rights_hints import rights_hint
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError, NodeLink, UnknownRequestError
-from ottla.client.authentication import AuthenticationFailedError
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.node_link import REQUEST_TIMEOUT_MS
 from ottla.model import ErrorCode
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network

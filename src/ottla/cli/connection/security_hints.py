@@ -1,6 +1,6 @@
 """What to do when a connection is not secured: by the words of the client and of OpenSSL.
 
-Both clients of the commands are here: librdkafka, and the one of `ottla.client`.
+Both clients of the commands are here: librdkafka, and the one of `ottla.channels`.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ottla.channels import ChannelError
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.connection.cluster_errors import unknown_broker
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError
 from ottla.model import ErrorCode
 from ottla.runtime.network import Address
 from ottla.wire.messages.describe_log_dirs import (

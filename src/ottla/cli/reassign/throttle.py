@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from ottla.channels import ChannelError
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.reassign.plan import Assignment
-from ottla.client import ChannelError
 from ottla.configs import ConfigOperation, ConfigResourceType
 from ottla.runtime.network import Address
 from ottla.wire.messages.incremental_alter_configs import (

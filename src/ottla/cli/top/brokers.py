@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ottla.channels import ChannelError
 from ottla.cli.connection.cluster_admin import ClusterAdmin
-from ottla.client import ChannelError
 from ottla.configs import InvalidConfigError
 from ottla.configs.metrics_listener import NAME, parse_metrics_listener
 from ottla.runtime.network import Address

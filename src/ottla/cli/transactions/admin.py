@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
+from ottla.channels import ChannelError
 from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client import ChannelError
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.network import Address
 from ottla.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest

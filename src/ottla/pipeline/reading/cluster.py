@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Self, TypeVar
 
-from ottla.client import PLAINTEXT, ChannelError, ChannelSecurity, NodeLink
-from ottla.client.authentication import AuthenticationFailedError
+from ottla.channels import PLAINTEXT, ChannelError, ChannelSecurity, NodeLink
+from ottla.channels.authentication import AuthenticationFailedError
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.pipeline.reading.errors import ClusterError
 from ottla.runtime.clock import Clock

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ottla.client import NodeLink
+from ottla.channels import NodeLink
 from ottla.model import ErrorCode, TopicPartition
 from ottla.pipeline.reading.cluster import SourceCluster, require
 from ottla.pipeline.reading.errors import ClusterError, OptionError

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.pipeline.reading.cluster import SourceCluster, require
 from ottla.pipeline.reading.errors import ClusterError

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ottla.client import ChannelError, NodeLink
+from ottla.channels import ChannelError, NodeLink
 from ottla.model import ErrorCode, KafkaError, ProducerEpoch, ProducerId, TopicPartition
 from ottla.pipeline.reading.cluster import TRANSACTION, SourceCluster, require
 from ottla.pipeline.reading.errors import ClusterError, OptionError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ottla.client import Peer
-from ottla.client.errors import ChannelError
-from ottla.client.peer import ReconnectBackoff
+from ottla.channels import Peer
+from ottla.channels.errors import ChannelError
+from ottla.channels.peer import ReconnectBackoff
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.runtime.tasks import Tasks

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from ottla.client.errors import ChannelError
+from ottla.channels.errors import ChannelError
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.security.principal import USER, Principal, encode_principal

@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from ottla.client import ChannelSecurity
+from ottla.channels import ChannelSecurity
 from ottla.configs.value import Password
 from ottla.runtime.network import Address
 from ottla.security.sasl.mechanism import ClientMechanism, Mechanism

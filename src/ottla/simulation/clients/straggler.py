@@ -11,7 +11,7 @@ from contextlib import suppress
 from copy import copy
 from typing import Final
 
-from ottla.client.errors import ChannelError
+from ottla.channels.errors import ChannelError
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient

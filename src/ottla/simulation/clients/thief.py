@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from ottla.client.errors import ChannelError
+from ottla.channels.errors import ChannelError
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.world.host import Host

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from ottla.client.errors import ChannelError
+from ottla.channels.errors import ChannelError
 from ottla.model import ErrorCode, Offset, ProducerEpoch, ProducerId, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient, LogPosition

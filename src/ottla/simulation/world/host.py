@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ottla.client import ChannelSecurity
-from ottla.client.channel_security import PLAINTEXT
+from ottla.channels import ChannelSecurity
+from ottla.channels.channel_security import PLAINTEXT
 from ottla.runtime.network import Address
 from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.simulation.history.history import Event

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ottla.broker.control.active_controller import ActiveController, Lane
-from ottla.client import PLAINTEXT, ChannelError
+from ottla.channels import PLAINTEXT, ChannelError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
 from ottla.raft.decisions import LeaderAndEpoch

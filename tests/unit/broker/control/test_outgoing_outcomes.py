@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from ottla.broker.control.outgoing_outcomes import REPEAT_SECONDS, Login, OutgoingOutcomes
-from ottla.client.authentication import AuthenticationFailedError
+from ottla.channels.authentication import AuthenticationFailedError
 from ottla.runtime.network import Address
 from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.security.sasl.mechanism import Mechanism

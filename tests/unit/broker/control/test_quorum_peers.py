@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ottla.broker.control.quorum_peers import QuorumPeers
-from ottla.client import PLAINTEXT, ChannelError
+from ottla.channels import PLAINTEXT, ChannelError
 from ottla.model import ErrorCode
 from ottla.raft import Destination
 from ottla.runtime.system_network import SystemNetwork

@@ -10,7 +10,7 @@ import pytest
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.registration import Registration
-from ottla.client import PLAINTEXT
+from ottla.channels import PLAINTEXT
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.heartbeat import heartbeat

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ottla.broker.coordinators.transaction_markers import MarkerSender
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.coordinator.runtime.transactional import TransactionMarker
 from ottla.coordinator.transactions.markers import TransactionMarkers
 from ottla.model import Buffer, ErrorCode, TopicPartition

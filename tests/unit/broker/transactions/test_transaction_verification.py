@@ -15,7 +15,7 @@ from ottla.broker.transactions.verification_requests import (
     UnverifiedBatch,
     Verified,
 )
-from ottla.client import ChannelError
+from ottla.channels import ChannelError
 from ottla.metrics.table import coordinators as table
 from ottla.model import ErrorCode, TopicPartition
 from ottla.wire.messages.add_partitions_to_txn import (

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from ottla.channels.channel_security import PLAINTEXT
 from ottla.cli.connection.cluster_access import DEFAULT_BOOTSTRAP, ClusterAccess, resolve
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, Profiles, write_profiles
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client.channel_security import PLAINTEXT
 
 PROD = Profile("prod", "kafka-prod:9092", {"client.id": "billing", "linger.ms": "5"})
 STAGING = Profile("staging", "kafka-staging:9092")

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple, Self
 
-from ottla.client.authentication import AuthenticationFailedError, authenticate
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError, NotSentError, RequestTimedOutError
+from ottla.channels.authentication import AuthenticationFailedError, authenticate
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.errors import ChannelError, NotSentError, RequestTimedOutError
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
 from ottla.runtime.tls.errors import TlsHandshakeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final, Protocol
 
-from ottla.client.errors import ChannelError
+from ottla.channels.errors import ChannelError
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.sasl.mechanism import ClientMechanism
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from ottla.client.probe import is_gone
+from ottla.channels.probe import is_gone
 from ottla.runtime.system_network import SystemNetwork
 from ottla.simulation.seams.clock import SimulatedClock
 from tests.support.nodes.scripted_node import ScriptedNode, until

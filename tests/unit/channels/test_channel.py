@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ottla.client import Channel, ChannelError, RequestTimedOutError, versions
+from ottla.channels import Channel, ChannelError, RequestTimedOutError, versions
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 from ottla.simulation.seams.clock import SimulatedClock

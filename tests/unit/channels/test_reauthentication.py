@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ottla.client import ChannelSecurity, NotSentError, Peer, versions
-from ottla.client.authentication import AuthenticationFailedError
-from ottla.client.channel import seconds_to_reauthentication
+from ottla.channels import ChannelSecurity, NotSentError, Peer, versions
+from ottla.channels.authentication import AuthenticationFailedError
+from ottla.channels.channel import seconds_to_reauthentication
 from ottla.configs.value import Password
 from ottla.model import ErrorCode
 from ottla.runtime.network import Address

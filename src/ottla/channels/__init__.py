@@ -2,16 +2,16 @@
 the cluster, `NodeLink` connects from outside the cluster and negotiates versions with
 ApiVersions."""
 
-from ottla.client.channel import Channel
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import (
+from ottla.channels.channel import Channel
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.errors import (
     ChannelError,
     NotSentError,
     RequestTimedOutError,
     UnknownRequestError,
 )
-from ottla.client.node_link import NodeLink
-from ottla.client.peer import Peer, ReconnectBackoff
+from ottla.channels.node_link import NodeLink
+from ottla.channels.peer import Peer, ReconnectBackoff
 
 __all__ = [
     "PLAINTEXT",

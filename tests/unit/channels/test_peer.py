@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ottla.client import ChannelError, Peer, ReconnectBackoff, versions
+from ottla.channels import ChannelError, Peer, ReconnectBackoff, versions
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 from ottla.runtime.tasks import Tasks

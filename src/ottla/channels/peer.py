@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
-from ottla.client.authentication import AuthenticationFailedError
-from ottla.client.channel import Channel
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import ChannelError, NotSentError
+from ottla.channels.authentication import AuthenticationFailedError
+from ottla.channels.channel import Channel
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.errors import ChannelError, NotSentError
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Address, Network
@@ -55,8 +55,9 @@ class Peer:
     """Lives as long as requests may be sent to the node; ended by `close`.
 
     `locate` returns the current address of the node and is called before each request; None means
-    that the address is unknown. `on_lost` is called whenever an established connection closes, by
-    either side, but not after `close`.
+    that the address is unknown. `greet` talks to the node on each new connection before anything
+    else is sent; if it raises ChannelError, the attempt to connect has failed. `on_lost` is called
+    whenever an established connection closes, by either side, but not after `close`.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Peer:
         *,
         client_id: str,
         backoff: ReconnectBackoff = DEFAULT_BACKOFF,
+        greet: Callable[[Channel], Awaitable[None]] | None = None,
         on_lost: Callable[[], None] = lambda: None,
         security: ChannelSecurity = PLAINTEXT,
     ) -> None:
@@ -79,6 +81,7 @@ class Peer:
         self._tasks = tasks
         self._client_id = client_id
         self._backoff = backoff
+        self._greet = greet
         self._on_lost = on_lost
         self._security = security
         self._channel: Channel | None = None
@@ -100,16 +103,31 @@ class Peer:
         The timeout starts when the request is sent. On an established connection the request is
         sent before this method first awaits, so requests keep the order of the calls.
         """
+        channel = self.connected_channel()
+        if channel is None:
+            channel = await self.channel()
+        return await channel.send(request, version, timeout_ms=timeout_ms)
+
+    async def channel(self) -> Channel:
+        """Connects if necessary. Send on the channel before the next await: a session that has
+        become old sends nothing more. Raises NotSentError."""
+        channel = self.connected_channel()
+        # Again if the session has become old while this sender waited.
+        while channel is None or channel.should_reauthenticate:
+            channel = await self._connected()
+        return channel
+
+    def connected_channel(self) -> Channel | None:
+        """The channel on which a request can be sent at once."""
         channel = self._channel
         if channel is not None and self._locate() not in (None, channel.address):
             # The address has changed, or it is now that of another node.
             self._channel = None
             channel.close()
-            channel = None
-        # Again if the session has become old while this sender waited.
-        while channel is None or channel.should_reauthenticate:
-            channel = await self._connected()
-        return await channel.send(request, version, timeout_ms=timeout_ms)
+            return None
+        if channel is not None and channel.should_reauthenticate:
+            return None
+        return channel
 
     def close(self) -> None:
         """Closes the connection; nothing can be sent any more."""
@@ -127,7 +145,7 @@ class Peer:
         found = await asyncio.shield(self._attempt)
         if isinstance(found, ChannelError):
             # A new error for each sender: a shared one would collect the tracebacks of all of them.
-            raise NotSentError(str(found))
+            raise NotSentError(str(found)) from found
         return found
 
     async def _connect(self, attempt: asyncio.Future[Channel | ChannelError]) -> None:
@@ -165,7 +183,7 @@ class Peer:
         address = self._locate()
         if address is None:
             raise ChannelError("cannot connect: the node's address is not known yet")
-        return await Channel.connect(
+        channel = await Channel.connect(
             self._network,
             self._clock,
             address,
@@ -174,6 +192,13 @@ class Peer:
             on_closed=self._lost,
             security=self._security,
         )
+        if self._greet is not None:
+            try:
+                await self._greet(channel)
+            except BaseException:
+                channel.close()
+                raise
+        return channel
 
     async def _wait_backoff(self) -> None:
         remaining = self._next_attempt - self._clock.monotonic()

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ottla.client import Channel, ChannelError
-from ottla.client.channel_security import ChannelSecurity
+from ottla.channels import Channel, ChannelError
+from ottla.channels.channel_security import ChannelSecurity
 from ottla.configs.value import Password
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_network import SystemNetwork

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from ottla.client.channel import Channel
-from ottla.client.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.client.errors import UnknownRequestError
+from ottla.channels.channel import Channel
+from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
+from ottla.channels.errors import UnknownRequestError
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Address, Network
 from ottla.wire.apis import ApiKey
