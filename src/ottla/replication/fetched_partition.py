@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ottla.channels.fetch_session import PartitionKey
 from ottla.model import LeaderEpoch
-from ottla.replication.fetch_session import PartitionKey
 from ottla.replication.partition import Partition
 
 # A new leader that has not received its registration yet usually receives it soon after.

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Final
 
 from ottla.channels import ChannelError, versions
+from ottla.channels.fetch_session import FetcherSession, PartitionKey
 from ottla.model import ErrorCode, KafkaError, TopicPartition
-from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.replication.fetched_partition import FetchedPartition
 from ottla.replication.follower_context import FollowerContext, LeaderPeer
 from ottla.replication.following import (

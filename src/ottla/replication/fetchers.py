@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ottla.channels.fetch_session import PartitionKey
 from ottla.metadata import NO_LEADER
 from ottla.model import NodeId
-from ottla.replication.fetch_session import PartitionKey
 from ottla.replication.fetcher import Fetcher
 from ottla.replication.follower_context import FollowerContext, LeaderPeer
 from ottla.replication.partition import Partition

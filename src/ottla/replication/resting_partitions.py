@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ottla.replication.fetch_session import PartitionKey
+from ottla.channels.fetch_session import PartitionKey
 from ottla.replication.fetched_partition import FetchedPartition
 
 

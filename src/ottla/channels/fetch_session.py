@@ -1,4 +1,4 @@
-"""A follower's side of an incremental fetch session (KIP-227).
+"""The fetching side of an incremental fetch session (KIP-227): a follower or a consumer.
 
     no session ──all partitions, epoch 0──▶ session ──only changes, epoch 1, 2, ...──▶ ...
         ▲                                                                   │

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ottla.channels.fetch_session import FetcherSession, PartitionKey
 from ottla.model import ErrorCode, Uuid
-from ottla.replication.fetch_session import FetcherSession, PartitionKey
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse
 
 A, B = Uuid(b"a" * 16), Uuid(b"b" * 16)
