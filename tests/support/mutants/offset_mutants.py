@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from ottla.coordinator.groups.assignors import ASSIGNORS, Assignor
+from ottla.assignors import ASSIGNORS, Assignor
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.consumer import advancing
 from ottla.coordinator.groups.consumer.group import ConsumerGroup

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ottla.coordinator.groups.assignors import ASSIGNORS
+from ottla.assignors import ASSIGNORS
 from ottla.coordinator.groups.consumer import assigning
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.runtime.outcome import Outcome

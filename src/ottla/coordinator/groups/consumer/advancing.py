@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.coordinator.groups.assignors.assignor import Assignment, TopicIdPartition
+from ottla.assignors.assignor import Assignment, TopicIdPartition
 from ottla.coordinator.groups.consumer.changing import GroupChange
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import current_assignment_record

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
-from ottla.coordinator.groups.assignors import Steps
-from ottla.coordinator.groups.assignors.assignor import Assignment
+from ottla.assignors import Steps
+from ottla.assignors.assignor import Assignment
 from ottla.coordinator.groups.consumer.configs import assignment_interval_ms
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import (

@@ -10,8 +10,8 @@ from collections import Counter
 from functools import partial
 from typing import Final
 
-from ottla.coordinator.groups.assignors import finish
-from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.assignors import finish
+from ottla.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.coordinator.groups.client import Describable
 from ottla.coordinator.groups.consumer.assigning import AT_ONCE_MAX, assign_later, cost
 from ottla.coordinator.groups.consumer.group import ConsumerGroup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.coordinator.groups.assignors.assignor import Assignment
+from ottla.assignors.assignor import Assignment
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import by_topic
 from ottla.coordinator.groups.consumer.member import ConsumerMember

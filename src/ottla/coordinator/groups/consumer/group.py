@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ottla.coordinator.groups.assignors.assignor import (
+from ottla.assignors.assignor import (
     NO_PARTITIONS,
     Assignment,
     TopicIdPartition,

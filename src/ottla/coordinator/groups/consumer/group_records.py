@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ottla.coordinator.groups.assignors.assignor import Assignment, TopicIdPartition
+from ottla.assignors.assignor import Assignment, TopicIdPartition
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.coordinator.runtime.outcome import CoordinatorRecord

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS
+from ottla.assignors.assignor import NO_PARTITIONS
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.group_records import assignment_of
 from ottla.coordinator.groups.consumer.member import LEAVE_EPOCH, ConsumerMember, MemberState

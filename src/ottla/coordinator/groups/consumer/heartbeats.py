@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from ottla.coordinator.groups.assignors.assignor import (
+from ottla.assignors.assignor import (
     NO_PARTITIONS,
     Assignment,
     TopicIdPartition,

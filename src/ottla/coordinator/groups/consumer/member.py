@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.wire.stored.consumer_groups import ClassicMemberMetadata
 
 # The member epochs of a leave request. With the second, a static member keeps its partitions until

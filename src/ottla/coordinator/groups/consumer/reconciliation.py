@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ottla.coordinator.groups.assignors.assignor import (
+from ottla.assignors.assignor import (
     NO_PARTITIONS,
     Assignment,
     TopicIdPartition,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ottla.coordinator.groups.assignors import ASSIGNORS, Steps, Subscriber
-from ottla.coordinator.groups.assignors.assignor import NO_PARTITIONS, Assignment
+from ottla.assignors import ASSIGNORS, Steps, Subscriber
+from ottla.assignors.assignor import NO_PARTITIONS, Assignment
 from ottla.coordinator.groups.consumer.group_records import target_epoch_record, target_record
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.subscriptions import Subscriptions

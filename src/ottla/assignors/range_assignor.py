@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from ottla.coordinator.groups.assignors.assignor import (
+from ottla.assignors.assignor import (
     Assignment,
     Steps,
     Subscriber,

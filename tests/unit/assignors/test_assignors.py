@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ottla.coordinator.groups.assignors import ASSIGNORS, Subscriber, finish
-from ottla.coordinator.groups.assignors.assignor import Assignment, TopicIdPartition
+from ottla.assignors import ASSIGNORS, Subscriber, finish
+from ottla.assignors.assignor import Assignment, TopicIdPartition
 from ottla.model import Uuid
 
 Members = Mapping[str, Subscriber]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from heapq import heapify, heappush, heapreplace
 
-from ottla.coordinator.groups.assignors.assignor import (
+from ottla.assignors.assignor import (
     Assignment,
     Steps,
     Subscriber,

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ottla.coordinator.groups.assignors.assignor import (
+from ottla.assignors.assignor import (
     Assignment,
     Steps,
     Subscriber,
     TopicIdPartition,
 )
-from ottla.coordinator.groups.assignors.balance import Balance
+from ottla.assignors.balance import Balance
 from ottla.model import Uuid
 
 _PARTITIONS_AT_ONCE = 500
