@@ -7,6 +7,7 @@ API. Every other module is internal and may change in any release.
 from typing import TYPE_CHECKING
 
 from ottla.exports import lazy_names
+from ottla.version import __version__
 
 if TYPE_CHECKING:
     from ottla import pipeline, simulation, testing
@@ -36,6 +37,3 @@ __all__ = [
     "simulation",
     "testing",
 ]
-
-# The only place that has the version: the build reads it from here.
-__version__ = "0.1.0"

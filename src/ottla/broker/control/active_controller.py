@@ -53,7 +53,7 @@ _BACKOFF: Final = ReconnectBackoff(first_ms=10, max_ms=50, connect_timeout_ms=1_
 DEFAULT_TIMEOUT_MS: Final = 30_000
 
 
-class Lane(Enum):
+class ForwardingLane(Enum):
     HEARTBEATS = auto()
     REQUESTS = auto()
     # Requests of clients, and topics that this node creates for them.
@@ -83,7 +83,7 @@ _REPEATABLE: Final = frozenset(
     }
 )
 # The requests of these lanes are sent again when the quorum has a new leader.
-_MOVING: Final = (Lane.REQUESTS, Lane.REPEATABLE)
+_MOVING: Final = (ForwardingLane.REQUESTS, ForwardingLane.REPEATABLE)
 _RETRIED: Final = (ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
@@ -134,7 +134,7 @@ class ActiveController:
         self.security = security
         self._node_id = node_id
         self._on_lost = on_lost
-        self._lines: dict[Lane, _Line] = {}
+        self._lines: dict[ForwardingLane, _Line] = {}
         # Replaced lines with pending requests that cannot be repeated.
         self._replaced: set[_Line] = set()
         self._moved = Wakeup(clock)
@@ -200,7 +200,11 @@ class ActiveController:
             await self.wait_moved()
 
     async def send(
-        self, request: Message, *, lane: Lane = Lane.REQUESTS, timeout_ms: int = DEFAULT_TIMEOUT_MS
+        self,
+        request: Message,
+        *,
+        lane: ForwardingLane = ForwardingLane.REQUESTS,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
     ) -> Any:
         """Sends a request of this node once and returns the response. Raises `ChannelError`, or
         `KafkaError` if the controller here is not active or this node's metadata has failed."""
@@ -226,7 +230,9 @@ class ActiveController:
                 line.peer.close()
         self._moved.wake()
 
-    async def _send(self, lane: Lane, request: Message, version: int, timeout_ms: int) -> Any:
+    async def _send(
+        self, lane: ForwardingLane, request: Message, version: int, timeout_ms: int
+    ) -> Any:
         line = self._line(lane)
         line.pending += 1
         try:
@@ -237,7 +243,7 @@ class ActiveController:
                 self._replaced.remove(line)
                 line.peer.close()
 
-    def _line(self, lane: Lane) -> _Line:
+    def _line(self, lane: ForwardingLane) -> _Line:
         address = self._locate()
         if address is None:
             raise NotSentError("the active controller is not known yet; try again in a moment")
@@ -249,13 +255,13 @@ class ActiveController:
             line = self._lines[lane] = _Line(address, self._open(lane, address), epoch)
         return line
 
-    def _replace(self, lane: Lane, line: _Line) -> None:
-        if lane is Lane.UNREPEATABLE and line.pending:
+    def _replace(self, lane: ForwardingLane, line: _Line) -> None:
+        if lane is ForwardingLane.UNREPEATABLE and line.pending:
             self._replaced.add(line)
         else:
             line.peer.close()
 
-    def _open(self, lane: Lane, address: Address) -> Peer:
+    def _open(self, lane: ForwardingLane, address: Address) -> Peer:
         return Peer(
             self._network,
             self._clock,
@@ -264,7 +270,7 @@ class ActiveController:
             lambda: address,
             client_id=f"ottla-{self._node_id}-{lane.name.lower()}",
             backoff=_BACKOFF,
-            on_lost=self._on_lost if lane is Lane.HEARTBEATS else _nothing,
+            on_lost=self._on_lost if lane is ForwardingLane.HEARTBEATS else _nothing,
             security=self.security,
         )
 
@@ -293,7 +299,7 @@ class ActiveController:
         key = request.api_key
         assert key is not None
         envelope = _envelope_of(request, version, rights)
-        lane = Lane.REPEATABLE if is_repeatable else Lane.UNREPEATABLE
+        lane = ForwardingLane.REPEATABLE if is_repeatable else ForwardingLane.UNREPEATABLE
         answer: EnvelopeResponse = await self._send(lane, envelope, versions.ENVELOPE, timeout_ms)
         if answer.error_code == ErrorCode.REQUEST_TIMED_OUT:
             raise _outcome_unknown()

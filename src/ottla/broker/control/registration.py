@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any, Final
 
-from ottla.broker.control.active_controller import ActiveController, Lane
+from ottla.broker.control.active_controller import ActiveController, ForwardingLane
 from ottla.channels import ChannelError
 from ottla.configs.listeners import ConfiguredListener
 from ottla.controller.committed_metadata import CommittedMetadata
@@ -239,7 +239,7 @@ class Registration:
         timeout_ms = timeout_ms or self._session_timeout_ms // 2
         try:
             response: BrokerHeartbeatResponse = await self._controller.send(
-                request, lane=Lane.HEARTBEATS, timeout_ms=timeout_ms
+                request, lane=ForwardingLane.HEARTBEATS, timeout_ms=timeout_ms
             )
         except ChannelError as error:
             _log.debug("no response to a heartbeat: %s", error)

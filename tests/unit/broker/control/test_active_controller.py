@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ottla.broker.control.active_controller import ActiveController, Lane
+from ottla.broker.control.active_controller import ActiveController, ForwardingLane
 from ottla.channels import PLAINTEXT, ChannelError
 from ottla.controller.service import ControllerService
 from ottla.model import ErrorCode, KafkaError
@@ -147,7 +147,7 @@ def test_request_travels_to_another_node_in_an_envelope_and_its_answer_back(
         ]
         assert set(node.image.topics.by_name) == {"a"}
         beat = await forwarding.controller.send(
-            BrokerHeartbeatRequest(broker_id=1, broker_epoch=-1), lane=Lane.HEARTBEATS
+            BrokerHeartbeatRequest(broker_id=1, broker_epoch=-1), lane=ForwardingLane.HEARTBEATS
         )
         assert beat.error_code == ErrorCode.STALE_BROKER_EPOCH
         listener.close()
@@ -401,7 +401,9 @@ def test_heartbeat_does_not_wait_behind_a_request() -> None:
             forwarding.controller.forward(FEATURES, 2, rights=UNRESTRICTED)
         )
         await until(lambda: node.connections and node.connections[0].requests)
-        beat = await forwarding.controller.send(BrokerHeartbeatRequest(), lane=Lane.HEARTBEATS)
+        beat = await forwarding.controller.send(
+            BrokerHeartbeatRequest(), lane=ForwardingLane.HEARTBEATS
+        )
         assert beat.error_code == 0
         assert not waiting.done()
         waiting.cancel()

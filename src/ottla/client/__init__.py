@@ -1,0 +1,1 @@
+"""Clients of Apache Kafka 4 and Ottla in pure Python: producers, consumers and administration."""
