@@ -325,11 +325,7 @@ class Broker:
             self.clock,
             self.tasks,
             self.listeners.of(listener),
-            ListenerCounters.of(
-                self.metrics,
-                listener,
-                measures_requests=self.config.metrics_listener is not None,
-            ),
+            ListenerCounters.of(self.metrics, listener, measures_requests=self.config.has_metrics),
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 

@@ -49,16 +49,20 @@ def _text(listeners: list[ConfiguredListener]) -> str:
     return ", ".join(f"{each.name} ({each.host or 'every interface'})" for each in listeners)
 
 
-def metrics_exposure_warning(node: NodeConfig) -> str | None:
-    """A warning if other machines may reach the metrics."""
-    listener = node.metrics_listener
-    if listener is None or listener.is_loopback:
-        return None
-    return (
-        f"Metrics are served on {listener.host}:{listener.port} without authentication: everyone "
-        "who reaches it can read the names of topics, groups and directories. Bind "
-        "ottla.metrics.listener to 127.0.0.1, or let only Prometheus reach the port"
-    )
+def metrics_exposure_warnings(node: NodeConfig) -> Iterator[str]:
+    """Warnings if other machines may reach the metrics, or the credentials sent with them."""
+    listener, endpoint = node.metrics_listener, node.metrics_otlp_endpoint
+    if listener is not None and not listener.is_loopback:
+        yield (
+            f"Metrics are served on {listener.host}:{listener.port} without authentication: "
+            "everyone who reaches it can read the names of topics, groups and directories. Bind "
+            "ottla.metrics.listener to 127.0.0.1, or let only Prometheus reach the port"
+        )
+    if endpoint is not None and endpoint.headers and not endpoint.is_protected:
+        yield (
+            f"Metrics are sent to {endpoint.host} without encryption, and with them "
+            "ottla.metrics.otlp.headers. Use an https: URL in ottla.metrics.otlp.endpoint"
+        )
 
 
 def _is_loopback(listener: ConfiguredListener) -> bool:

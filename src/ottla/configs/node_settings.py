@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ottla.configs.metrics_listener import MetricsListener, parse_metrics_listener
+from ottla.configs.otlp_endpoint import OtlpEndpoint, parse_otlp_endpoint
 from ottla.configs.quorum_addresses import ControllerAddress, ControllerVoter
 from ottla.configs.setting import Setting
 from ottla.configs.value import ConfigValue, ConfigValues, Password
@@ -148,6 +149,9 @@ class NodeSettings:
     )
 
     _metrics_listener = Setting[str]("ottla.metrics.listener")
+    _otlp_endpoint = Setting[str]("ottla.metrics.otlp.endpoint")
+    _otlp_headers = Setting[Password | None]("ottla.metrics.otlp.headers")
+    metrics_otlp_interval_ms = Setting[int]("ottla.metrics.otlp.interval.ms")
     _super_users = Setting[str]("super.users")
     _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")
     _quorum_bootstrap_servers = Setting[tuple[str, ...]]("controller.quorum.bootstrap.servers")
@@ -191,6 +195,16 @@ class NodeSettings:
     def metrics_listener(self) -> MetricsListener | None:
         """Where the node serves its metrics; None if it does not."""
         return parse_metrics_listener(self._metrics_listener)
+
+    @property
+    def metrics_otlp_endpoint(self) -> OtlpEndpoint | None:
+        """Where the node sends its metrics; None if it does not."""
+        return parse_otlp_endpoint(self._otlp_endpoint, self._otlp_headers)
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether the node's metrics are read at all. If not, requests are not measured."""
+        return self.metrics_listener is not None or self.metrics_otlp_endpoint is not None
 
     @property
     def log_dirs(self) -> tuple[str, ...]:

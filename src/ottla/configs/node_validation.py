@@ -20,8 +20,8 @@ def validate_node(node: NodeSettings, topic_defaults: EffectiveTopicConfig) -> N
     _validate_log(node, topic_defaults)
     _validate_connections(node)
     _validate_authorization(node)
-    # Raises an error of its own.
-    _ = node.metrics_listener
+    # They raise errors of their own.
+    _ = node.metrics_listener, node.metrics_otlp_endpoint
     _require(
         node.node_id == node.broker_id,
         f"node.id ({node.node_id}) and broker.id ({node.broker_id}) must be the same; remove "

@@ -1,4 +1,5 @@
-"""Sends one HTTPS request, to the provider of OAuth keys or tokens. Blocks: call it on a worker.
+"""Sends one HTTPS request, to the provider of OAuth keys or tokens, or to a collector of metrics.
+Blocks: call it on a worker.
 
 The certificate of the server is verified with the certificate authorities of the operating system,
 or with those of the environment variable SSL_CERT_FILE. Redirects are not followed, because the
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 
 from ottla.runtime.https_request import HttpsError, HttpsRequest
 
-_PORT: Final = 443
+_PORTS: Final = {"https": 443, "http": 80}
 _OK: Final = 200
 
 
@@ -26,12 +27,12 @@ def send_https(
 ) -> bytes:
     """The body of the response. Raises HttpsError, also for a status other than 200, a body of more
     than `bytes_max` bytes, and if all of it has not arrived within `seconds_max`."""
-    host, port, target = _parts(request.url)
-    connection = _Connection(
-        host,
-        port,
-        timeout=request.connect_seconds_max,
-        context=context or ssl.create_default_context(),
+    scheme, host, port, target = _parts(request)
+    seconds_max = request.connect_seconds_max
+    connection = (
+        _Connection(host, port, seconds_max, context or ssl.create_default_context())
+        if scheme == "https"
+        else _PlaintextConnection(host, port, timeout=seconds_max)
     )
     is_late = Event()
     watchdog = Timer(request.seconds_max, connection.interrupt, [is_late])
@@ -51,19 +52,8 @@ def send_https(
     return body
 
 
-class _Connection(HTTPSConnection):
-    """Can be interrupted by another thread at any time, even during the TLS handshake."""
-
-    def __init__(self, host: str, port: int, *, timeout: float, context: ssl.SSLContext) -> None:
-        super().__init__(host, port, timeout=timeout, context=context)
-        self._tls = context
-
-    def connect(self) -> None:
-        HTTPConnection.connect(self)
-        self.sock = secured = self._tls.wrap_socket(
-            self.sock, server_hostname=self.host, do_handshake_on_connect=False
-        )
-        secured.do_handshake()
+class _PlaintextConnection(HTTPConnection):
+    """Can be interrupted by another thread at any time."""
 
     def interrupt(self, is_late: Event) -> None:
         is_late.set()
@@ -73,13 +63,33 @@ class _Connection(HTTPSConnection):
                 socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
 
 
+class _Connection(_PlaintextConnection, HTTPSConnection):
+    """Can be interrupted also during the TLS handshake."""
+
+    def __init__(self, host: str, port: int, timeout: float, context: ssl.SSLContext) -> None:
+        HTTPSConnection.__init__(self, host, port, timeout=timeout, context=context)
+        self._tls = context
+
+    def connect(self) -> None:
+        HTTPConnection.connect(self)
+        self.sock = secured = self._tls.wrap_socket(
+            self.sock, server_hostname=self.host, do_handshake_on_connect=False
+        )
+        secured.do_handshake()
+
+
 def _exchange(
-    connection: HTTPSConnection, request: HttpsRequest, target: str, *, bytes_max: int
+    connection: HTTPConnection, request: HttpsRequest, target: str, *, bytes_max: int
 ) -> bytes:
     headers = {"Accept": "application/json"}
     if request.authorization is not None:
         headers["Authorization"] = request.authorization.value
-    if request.form is None:
+    if request.content is not None:
+        kind, content, more = request.content
+        headers |= {"Accept": kind, "Content-Type": kind}
+        headers |= {name: value.value for name, value in more.items()}
+        connection.request("POST", target, body=content, headers=headers)
+    elif request.form is None:
         connection.request("GET", target, headers=headers)
     else:
         headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -95,19 +105,21 @@ def _exchange(
         return body
 
 
-def _parts(url: str) -> tuple[str, int, str]:
-    """The host, the port, and the path with the query."""
+def _parts(request: HttpsRequest) -> tuple[str, str, int, str]:
+    """The scheme, the host, the port, and the path with the query."""
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or _PORT
+        parts = urlsplit(request.url)
+        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
         raise HttpsError("the URL is not valid") from None
-    if parts.scheme != "https" or not host:
-        raise HttpsError("the URL must start with https://, followed by a host")
+    allowed = ("https", "http") if request.allows_plaintext else ("https",)
+    if parts.scheme not in allowed or not host:
+        schemes = " or ".join(f"{each}://" for each in allowed)
+        raise HttpsError(f"the URL must start with {schemes}, followed by a host")
     if parts.username is not None or parts.password is not None:
         raise HttpsError(f"{host}: the URL must not contain a user name or a password")
     target = parts.path or "/"
-    return host, port, f"{target}?{parts.query}" if parts.query else target
+    return parts.scheme, host, port, f"{target}?{parts.query}" if parts.query else target
 
 
 def _reason(error: Exception) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.configs.value import Password
 
@@ -15,12 +16,23 @@ class HttpsError(OSError):
     """The request failed. The message contains the host, and nothing else of the URL."""
 
 
+class HttpContent(NamedTuple):
+    """What a POST sends, with the headers that go with it. Their values may be secrets."""
+
+    type: str
+    body: bytes
+    headers: Mapping[str, Password]
+
+
 @dataclass(frozen=True, slots=True)
 class HttpsRequest:
-    """A GET, or a POST if there is a form. `authorization` is the value of that header."""
+    """A GET, or a POST if there is a form or other content. `authorization` is the value of that
+    header. Only with `allows_plaintext` the URL may start with http:// instead of https://."""
 
     url: str = field(repr=False)
     form: Password | None = None
     authorization: Password | None = None
+    content: HttpContent | None = None
+    allows_plaintext: bool = False
     connect_seconds_max: float = CONNECT_SECONDS_MAX
     seconds_max: float = SECONDS_MAX

@@ -225,11 +225,11 @@ class Cluster:
             listeners.append(f"CONTROLLER://{_HOST}:{self._controller_ports[node_id]}")
             properties = {**self._quorum, **properties, "node.id": str(node_id)}
         properties["listeners"] = ",".join(listeners)
-        return EmbeddedNode(
-            NodeConfig.of(properties, data_dir=directory),
-            self._disk(node_id),
-            InlineBackground() if self._data_dir is None else SystemBackground(threads=2),
-        )
+        config = NodeConfig.of(properties, data_dir=directory)
+        # Memory does not wait, but a collector of metrics may not answer.
+        is_inline = self._data_dir is None and config.metrics_otlp_endpoint is None
+        background = InlineBackground() if is_inline else SystemBackground(threads=2)
+        return EmbeddedNode(config, self._disk(node_id), background)
 
     def _prepare_quorum(self) -> None:
         """The voters are in the properties, so that the next start can use other ports."""

@@ -127,7 +127,7 @@ class EmbeddedNode:
 
     async def _start(self) -> None:
         """A node that fails during its start closes itself."""
-        if self.node.config.metrics_listener is not None:
+        if self.node.config.has_metrics:
             # Imported only where metrics are wanted.
             from ottla.broker.monitoring.monitoring import monitored
 

@@ -1,4 +1,4 @@
-"""How long a scrape of 50,000 series keeps the node from handling requests."""
+"""How long a scrape or an export of 50,000 series keeps the node from handling requests."""
 
 from __future__ import annotations
 
@@ -15,22 +15,27 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from ottla.testing import Cluster
+from tests.support.monitoring.otlp_collector import OtlpCollector
 from tests.support.monitoring.scraping import Scrape
+from tests.support.nodes.cluster_processes import wait_until
 
 PARTITIONS = 250
 # Each has three series for each partition.
 GROUPS = 66
 SERIES_MIN = 50_000
-# The name of the task.
+# Each has labels.
+BYTES_MIN = 50 * SERIES_MIN
+# The names of the tasks.
 SCRAPE = "http"
+EXPORT = "otlp"
 HOLD_SECONDS_MAX = 0.005
 COMMIT_AT_ONCE = 250
 SLICES_MIN = 50
 
 
 class Holds:
-    """The longest time for which a scrape held the node's event loop, in the processor's time: what
-    other processes of the machine take away does not count."""
+    """The longest time for which scrapes and exports held the node's event loop, in the processor's
+    time: what other processes of the machine take away does not count."""
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -42,8 +47,8 @@ class Holds:
 
         def run(handle: Any) -> None:
             task = getattr(handle._callback, "__self__", None)
-            is_scrape = isinstance(task, asyncio.Task) and task.get_name() == SCRAPE
-            if threading.get_ident() != thread or not is_scrape:
+            is_reading = isinstance(task, asyncio.Task) and task.get_name() in (SCRAPE, EXPORT)
+            if threading.get_ident() != thread or not is_reading:
                 plain(handle)
                 return
             started = time.thread_time()
@@ -92,10 +97,16 @@ def commit_everything(bootstrap: str) -> None:
         consumer.close()
 
 
-def test_a_scrape_of_50_000_series_never_holds_the_loop_for_5_ms(
+def test_neither_a_scrape_nor_an_export_of_50_000_series_holds_the_loop_for_5_ms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Cluster(properties={"ottla.metrics.listener": "0"}) as cluster:
+    settings = {"ottla.metrics.listener": "0", "ottla.metrics.otlp.interval.ms": "1000"}
+    with (
+        OtlpCollector() as collector,
+        Cluster(
+            properties=settings | {"ottla.metrics.otlp.endpoint": collector.endpoint}
+        ) as cluster,
+    ):
         cluster.create_topic("orders", partitions=PARTITIONS)
         commit_everything(cluster.bootstrap)
         (address,) = cluster.metrics_addresses
@@ -107,6 +118,8 @@ def test_a_scrape_of_50_000_series_never_holds_the_loop_for_5_ms(
         holds = Holds()
         with load(cluster.bootstrap), holds.measured(monkeypatch, threads[0]):
             scrape = Scrape.of(address)
+            collector.clear()
+            wait_until(lambda: collector.bytes > BYTES_MIN, "everything is exported")
         gc.unfreeze()
     assert scrape.series_count >= SERIES_MIN
     assert scrape.value("ottla_topic_received_records_total", topic="orders") > 0

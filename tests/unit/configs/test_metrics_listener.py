@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.configs.exposure import metrics_exposure_warning
+from ottla.configs.exposure import metrics_exposure_warnings
 
 NAME = "ottla.metrics.listener"
 
@@ -41,7 +41,7 @@ def test_anything_else_is_refused(text: str) -> None:
 
 def test_an_address_that_others_reach_is_warned_about() -> None:
     for text in ("", "9404", "localhost:1", "127.0.0.7:1", "[::1]:1"):
-        assert metrics_exposure_warning(config(text)) is None
-    warning = metrics_exposure_warning(config("0.0.0.0:9404"))
+        assert not list(metrics_exposure_warnings(config(text)))
+    (warning,) = metrics_exposure_warnings(config("0.0.0.0:9404"))
     assert warning is not None
     assert warning.startswith("Metrics are served on 0.0.0.0:9404 without authentication")

@@ -10,7 +10,7 @@ import pytest
 
 from ottla.configs.value import Password
 from ottla.runtime.https import send_https
-from ottla.runtime.https_request import HttpsError, HttpsRequest
+from ottla.runtime.https_request import HttpContent, HttpsError, HttpsRequest
 from tests.support.security.web_server import Responder, WebServer, ok
 
 BYTES_MAX = 1_000
@@ -50,6 +50,21 @@ def test_form_and_authorization_are_sent() -> None:
         assert sent.startswith(b"POST / HTTP/1.1\r\n")
         assert b"\r\nAuthorization: Basic c2VjcmV0\r\n" in sent
         assert sent.endswith(b"\r\n\r\na=b")
+
+
+def test_other_content_is_sent_with_its_headers_and_without_tls_only_where_it_may() -> None:
+    with WebServer(ok(b"{}"), has_tls=False) as server:
+        content = HttpContent("text/x", b"body", {"X-Key": Password("secret")})
+        request = HttpsRequest(
+            server.url("/v1").replace("https:", "http:"), content=content, allows_plaintext=True
+        )
+        assert "secret" not in repr(request)
+        fetched(server, request)
+        (sent,) = server.requests
+        assert sent.startswith(b"POST /v1 HTTP/1.1\r\n")
+        assert b"\r\nContent-Type: text/x\r\n" in sent
+        assert b"\r\nX-Key: secret\r\n" in sent
+        assert sent.endswith(b"\r\n\r\nbody")
 
 
 def test_server_of_an_unknown_authority_is_not_trusted() -> None:

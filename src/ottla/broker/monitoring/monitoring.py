@@ -1,28 +1,23 @@
-"""Serves a node's metrics and health: /metrics, /healthz and /readyz.
+"""Serves a node's metrics and health over HTTP, and sends its metrics to a collector.
 
-Opened before the node starts and closed after it has stopped, so that it tells how both go.
+Opened before the node starts and closed after it has stopped, so that both can be watched.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from http import HTTPStatus
-from typing import Final
 
 from ottla.broker.host_seams import HostSeams
-from ottla.broker.monitoring.controller_metrics import ControllerMetrics
-from ottla.broker.monitoring.coordinator_metrics import CoordinatorMetrics
 from ottla.broker.monitoring.health import failures, obstacles
-from ottla.broker.monitoring.node_metrics import ConnectionMetrics, NodeMetrics
-from ottla.broker.monitoring.partition_metrics import PartitionMetrics
-from ottla.broker.monitoring.process_metrics import ProcessMetrics, host_facts
+from ottla.broker.monitoring.measured_node import MeasuredNode
 from ottla.broker.monitoring.slices import rendered_in_slices
 from ottla.broker.node import Node
 from ottla.configs import InvalidConfigError
+from ottla.configs.metrics_listener import MetricsListener
 from ottla.metrics import TextFormat
 from ottla.metrics.rendering import text_format
 from ottla.metrics.table import process as table
@@ -32,52 +27,56 @@ from ottla.runtime.network import Address
 
 _log = logging.getLogger(__name__)
 
-# A worker may be stuck on a failing disk.
-_FACTS_SECONDS_MAX: Final = 0.5
-
 
 @asynccontextmanager
 async def monitored(node: Node, seams: HostSeams) -> AsyncIterator[Address | None]:
-    """Serves the node's metrics if its config says where. Yields the address. Raises
-    InvalidConfigError if it cannot be listened on."""
-    listener = node.config.metrics_listener
-    if listener is None:
+    """Serves the node's metrics, or sends them, as its config says. Yields the address where they
+    are served. Raises InvalidConfigError if it cannot be listened on."""
+    if not node.config.has_metrics:
         yield None
         return
-    monitoring = Monitoring(node, seams)
-    try:
-        try:
-            address = await monitoring.open(Address(*listener))
-        except OSError as error:
-            # A name that cannot be looked up has a negative number of its own.
-            is_of_system = (error.errno or -1) > 0
-            reason = os.strerror(error.errno or 0).lower() if is_of_system else error.strerror
-            raise InvalidConfigError(
-                f"cannot serve metrics on {Address(*listener)}: {reason}; choose another "
-                "ottla.metrics.listener (--metrics)"
-            ) from error
-        _log.info("metrics are at http://%s/metrics", address)
+    async with AsyncExitStack() as stack:
+        measured = MeasuredNode(node, seams)
+        stack.callback(measured.close)
+        address = None
+        if node.config.metrics_listener is not None:
+            monitoring = Monitoring(measured)
+            stack.push_async_callback(monitoring.close)
+            address = await _listen(monitoring, node.config.metrics_listener)
+        if node.config.metrics_otlp_endpoint is not None:
+            # Imported only by a node that sends its metrics.
+            from ottla.broker.monitoring.otlp_export import OtlpExport
+
+            exporting = OtlpExport(measured, node.config.metrics_otlp_endpoint)
+            exporting.start()
+            stack.push_async_callback(exporting.close)
         yield address
-    finally:
-        await monitoring.close()
+
+
+async def _listen(monitoring: Monitoring, listener: MetricsListener) -> Address:
+    try:
+        address = await monitoring.open(Address(*listener))
+    except OSError as error:
+        # A name that cannot be looked up has a negative number of its own.
+        is_of_system = (error.errno or -1) > 0
+        reason = os.strerror(error.errno or 0).lower() if is_of_system else error.strerror
+        raise InvalidConfigError(
+            f"cannot serve metrics on {Address(*listener)}: {reason}; choose another "
+            "ottla.metrics.listener (--metrics)"
+        ) from error
+    _log.info("metrics are at http://%s/metrics", address)
+    return address
 
 
 class Monitoring:
-    """Owned by the node's loop. `open` once, then `close` once."""
+    """The HTTP server of a node. Owned by the node's loop. `open` once, then `close` once."""
 
-    def __init__(self, node: Node, seams: HostSeams) -> None:
-        self._node = node
-        self._seams = seams
-        self._server = HttpServer(seams.network, seams.clock, self._answer)
-        self._process = ProcessMetrics(node.metrics, seams.clock)
-        self._scrapes = node.metrics.histogram(table.SCRAPE_SECONDS)
-        NodeMetrics(node.metrics, node, seams.clock)
-        # None until the node has opened its metadata.
-        self._coordinators: CoordinatorMetrics | None = None
-        node.progress.listen(self._maybe_measure_broker)
-        self._reading_facts: asyncio.Future[None] | None = None
-        # Scrapes take turns, so that together they do not slow the node down more than one.
-        self._turn = asyncio.Lock()
+    def __init__(self, measured: MeasuredNode) -> None:
+        self._measured = measured
+        self._node = measured.node
+        self._clock = measured.seams.clock
+        self._server = HttpServer(measured.seams.network, self._clock, self._answer)
+        self._scrapes = measured.node.metrics.histogram(table.SCRAPE_SECONDS)
 
     async def open(self, address: Address) -> Address:
         """Returns the bound address. Raises OSError."""
@@ -85,9 +84,6 @@ class Monitoring:
 
     async def close(self) -> None:
         await self._server.close()
-        self._process.close()
-        if self._reading_facts is not None:
-            self._reading_facts.cancel()
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         match request.path:
@@ -97,44 +93,16 @@ class Monitoring:
             case "/healthz":
                 return _page(failures(self._node))
             case "/readyz":
-                return _page(obstacles(self._node, self._seams.clock))
+                return _page(obstacles(self._node, self._clock))
         return HttpResponse(b"try /metrics, /healthz or /readyz\n", HTTPStatus.NOT_FOUND)
 
     async def _render(self, format_: TextFormat) -> AsyncGenerator[bytes, None]:
-        clock = self._seams.clock
-        async with self._turn:
-            await self._prepare()
-            started = clock.monotonic()
-            async with aclosing(rendered_in_slices(self._node.metrics, format_, clock)) as slices:
+        async with self._measured.reading() as metrics:
+            started = self._clock.monotonic()
+            async with aclosing(rendered_in_slices(metrics, format_, self._clock)) as slices:
                 async for slice_ in slices:
                     yield slice_
-            self._scrapes.record(clock.monotonic() - started)
-
-    def _maybe_measure_broker(self) -> None:
-        broker = self._node.opened_broker
-        if broker is not None and self._coordinators is None:
-            metrics = self._node.metrics
-            ConnectionMetrics(metrics, broker)
-            PartitionMetrics(metrics, broker)
-            ControllerMetrics(metrics, broker)
-            self._coordinators = CoordinatorMetrics(metrics, broker)
-
-    async def _prepare(self) -> None:
-        """Reads what takes a moment: the system, and other nodes."""
-        if self._coordinators is not None:
-            await self._coordinators.refresh()
-        if self._reading_facts is None or self._reading_facts.done():
-            self._reading_facts = asyncio.ensure_future(self._read_facts())
-        await asyncio.wait([self._reading_facts], timeout=_FACTS_SECONDS_MAX)
-
-    async def _read_facts(self) -> None:
-        config, background = self._node.config, self._seams.background
-        paths = dict.fromkeys((*config.log_dirs, config.metadata_log_dir))
-        try:
-            self._process.facts = await background.run(host_facts, self._seams.disk, list(paths))
-        except RuntimeError:
-            # The node has closed its workers: the last facts stay.
-            _log.debug("the process is not measured any more")
+            self._scrapes.record(self._clock.monotonic() - started)
 
 
 def _page(problems: list[str]) -> HttpResponse:

@@ -45,7 +45,7 @@ class ProcessMetrics:
     def __init__(self, metrics: Metrics, clock: Clock) -> None:
         self.facts = HostFacts(_NOTHING, {})
         self._collecting = _GcTime(metrics.counter(table.GC_SECONDS), clock)
-        self._version = _version()
+        self.version = _version()
         for family, source in (
             (table.BUILD_INFO, self._build),
             (table.CPU_SECONDS, lambda: [((), self.facts.process.cpu_seconds)]),
@@ -64,7 +64,7 @@ class ProcessMetrics:
         self._collecting.close()
 
     def _build(self) -> list[Sample]:
-        return [((self._version, platform.python_version()), 1)]
+        return [((self.version, platform.python_version()), 1)]
 
     def _free(self) -> Iterator[Sample]:
         for path, space in self.facts.disks.items():

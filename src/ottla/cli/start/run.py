@@ -27,7 +27,7 @@ from ottla.cli.start.configuring import (
 )
 from ottla.cli.start.log_lines import log_to_stderr
 from ottla.configs import InvalidConfigError, NodeConfig
-from ottla.configs.exposure import exposure_warnings, metrics_exposure_warning
+from ottla.configs.exposure import exposure_warnings, metrics_exposure_warnings
 from ottla.configs.near_names import unknown_config_text
 from ottla.model import KafkaError
 from ottla.runtime.allocator import keep_freed_memory, lasting_objects
@@ -91,9 +91,8 @@ def run_node(
         typer.secho(f"Ignored: {unknown_config_text(name)}", fg="yellow", err=True)
     if without_effect := node_config.without_effect():
         _log.warning("Ottla accepts these settings without effect: %s", ", ".join(without_effect))
-    for warning in (*exposure_warnings(node_config), metrics_exposure_warning(node_config)):
-        if warning:
-            _log.warning("%s", warning)
+    for warning in (*exposure_warnings(node_config), *metrics_exposure_warnings(node_config)):
+        _log.warning("%s", warning)
     keep_freed_memory()
     deadline = _Deadline()
     try:
@@ -170,10 +169,10 @@ async def _serve(config: NodeConfig, deadline: _Deadline, log_limit: LogLimit) -
 
 @asynccontextmanager
 async def _monitored(node: Node, world: HostSeams) -> AsyncIterator[None]:
-    if node.config.metrics_listener is None:
+    if not node.config.has_metrics:
         yield
         return
-    # Imported only by a node that serves its metrics, so that the others start faster.
+    # Imported only by a node whose metrics are read, so that the others start faster.
     from ottla.broker.monitoring.monitoring import monitored
 
     async with monitored(node, world):

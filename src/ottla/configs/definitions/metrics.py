@@ -9,6 +9,7 @@ from ottla.configs.definition import (
     LOW,
     int32,
     int64,
+    password,
     string,
     strings,
     without_effect,
@@ -20,6 +21,9 @@ METRICS_CONFIGS: Final = (
     string("ottla.log.format", "text", one_of("text", "json"), LOW),
     strings("config.providers", (), list_of(), LOW, CLUSTER_WIDE, NO_CONFIG_PROVIDERS),
     string("ottla.metrics.listener", ""),
+    string("ottla.metrics.otlp.endpoint", ""),
+    password("ottla.metrics.otlp.headers"),
+    int32("ottla.metrics.otlp.interval.ms", 60_000, at_least(1_000)),
     *without_effect(
         int32("kafka.metrics.polling.interval.secs", 10, at_least(1), LOW),
         strings("kafka.metrics.reporters", (), list_of(), LOW),

@@ -29,6 +29,20 @@ METRICS_TEXTS: Final[Mapping[str, str]] = {
         "HTTP. A port alone is on 127.0.0.1. Everyone who reaches it can read the names of topics "
         "and groups. Empty turns it off."
     ),
+    "ottla.metrics.otlp.endpoint": (
+        "The http: or https: URL of an OpenTelemetry collector to which the node sends its metrics "
+        "with OTLP over HTTP, such as https://collector:4318; without a path it is /v1/metrics. "
+        "Certificates are verified with the certificate authorities of the operating system, or "
+        "those of the environment variable SSL_CERT_FILE. Empty turns it off."
+    ),
+    "ottla.metrics.otlp.headers": (
+        "Headers of the requests to ottla.metrics.otlp.endpoint, such as "
+        "Authorization=Bearer%20abc,X-Tenant=main. Characters of values can be percent-encoded; "
+        "commas must be."
+    ),
+    "ottla.metrics.otlp.interval.ms": (
+        "How often the node sends its metrics to ottla.metrics.otlp.endpoint, in milliseconds."
+    ),
     "telemetry.max.bytes": (
         "Largest amount of metrics that a client may push to the broker at once, in bytes "
         "(KIP-714)."

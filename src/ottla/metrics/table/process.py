@@ -47,6 +47,12 @@ SCRAPE_SECONDS: Final = histogram(
     "ottla_scrape_seconds",
     "Time to render the metrics for one request to /metrics.",
 )
+OTLP_EXPORTS: Final = counter(
+    "ottla_otlp_exports_total",
+    "Times that the node sent its metrics to ottla.metrics.otlp.endpoint, by outcome (succeeded or "
+    "failed).",
+    "outcome",
+)
 
 CPU_SECONDS: Final = counter(
     "process_cpu_seconds_total", "User and system processor time of the process."
@@ -82,6 +88,7 @@ PROCESS_FAMILIES: Final = (
     LOGS_TO_RECOVER,
     EVENT_LOOP_DELAY,
     SCRAPE_SECONDS,
+    OTLP_EXPORTS,
     CPU_SECONDS,
     RESIDENT_MEMORY,
     VIRTUAL_MEMORY,

@@ -1,0 +1,9 @@
+"""Metrics in OTLP, the protocol of OpenTelemetry: written for a collector, and read from clients.
+
+Both directions use the few messages of `opentelemetry/proto/metrics/v1` that metrics need, in their
+binary encoding. The library of OpenTelemetry would add five packages for that.
+"""
+
+from ottla.metrics.otlp.encoding import MeasuredResource, Times, export_requests
+
+__all__ = ["MeasuredResource", "Times", "export_requests"]
