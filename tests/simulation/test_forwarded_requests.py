@@ -43,6 +43,7 @@ from ottla.wire.messages import (
     update_features,
 )
 from ottla.wire.schema import Message
+from tests.support.quotas.quota_changes import quota_change
 
 _TIMEOUT_MS: Final = 5_000
 _TOPIC_RESOURCE: Final = 2
@@ -230,6 +231,10 @@ FORWARDED: Final = {
     ),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: Forwarded(
         _set_credential, lambda image, topic: (topic, 1) in image.scram_credentials
+    ),
+    ApiKey.ALTER_CLIENT_QUOTAS: Forwarded(
+        lambda _version, topic: quota_change({"user": topic}, {"producer_byte_rate": 1_000}),
+        lambda image, topic: (("user", topic),) in image.client_quotas,
     ),
     ApiKey.CREATE_DELEGATION_TOKEN: Forwarded(
         lambda _version, _topic: create_delegation_token.CreateDelegationTokenRequest(),

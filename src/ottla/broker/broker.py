@@ -45,6 +45,8 @@ from ottla.broker.network.request_metrics import RequestMetrics
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.opened_produce import Openings
 from ottla.broker.producing.transactional_produce import TransactionalProduces
+from ottla.broker.quotas.client_quotas import ClientQuotas
+from ottla.broker.quotas.connection_rates import ConnectionRates
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.metadata_changes import MetadataChanges
@@ -235,8 +237,13 @@ class Broker:
         self.request_metrics = RequestMetrics(self.metrics)
         self.connections = Connections()
         self.connection_limits = ConnectionLimits(
-            self.cluster, self.connections, connections_max=world.connections_max
+            self.cluster,
+            self.connections,
+            ConnectionRates(self.cluster, self.clock),
+            self.clock,
+            connections_max=world.connections_max,
         )
+        self.client_quotas = ClientQuotas(self.cluster, self.clock)
         self._failed_logins = FailedLogins(self.clock)
         self.audit_log = self._open_audit_log()
         if self.audit_log is not None:
@@ -326,6 +333,7 @@ class Broker:
             self.tasks,
             self.listeners.of(listener),
             ListenerCounters.of(self.metrics, listener, measures_requests=self.config.has_metrics),
+            self.client_quotas,
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 

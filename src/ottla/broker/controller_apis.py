@@ -77,6 +77,7 @@ ADMIN_APIS: Final = (
     ApiKey.CREATE_ACLS,
     ApiKey.DELETE_ACLS,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    ApiKey.ALTER_CLIENT_QUOTAS,
     ApiKey.CREATE_DELEGATION_TOKEN,
     ApiKey.RENEW_DELEGATION_TOKEN,
     ApiKey.EXPIRE_DELEGATION_TOKEN,
@@ -140,6 +141,8 @@ async def serve(
             connection=context.connection,
             listener_name=context.listener,
             rights=context.rights,
+            version=context.api_version,
+            client_id=context.client_id,
         )
     except KafkaError as error:
         return error_response(request, error)
@@ -151,7 +154,9 @@ async def forward_to_active(
     *,
     controller: ActiveController,
 ) -> Message:
-    response: Message = await forward(controller, request, context.api_version, context.rights)
+    response: Message = await forward(
+        controller, request, context.api_version, context.rights, context.client_id
+    )
     return response
 
 
@@ -181,7 +186,9 @@ async def envelope(
     except KafkaError as error:
         return EnvelopeResponse(error_code=error.code)
     try:
-        response = await service.serve(forwarded, rights=rights)
+        response = await service.serve(
+            forwarded, rights=rights, version=head.api_version, client_id=head.client_id
+        )
     except OutcomeUnknownError:
         # NOT_CONTROLLER would mean that the request was not executed.
         return EnvelopeResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)

@@ -19,7 +19,7 @@ from ottla.configs.listener_security import PLAINTEXT_SECURITY, ListenerSecurity
 from ottla.configs.listeners import parse_security_protocols
 from ottla.configs.node_listeners import NodeListeners
 from ottla.configs.node_security import (
-    listener_max_connections,
+    listener_limits,
     listener_security,
     unused_listener_settings,
 )
@@ -46,7 +46,8 @@ class NodeConfig(NodeSettings):
     """Immutable and always valid: creating an invalid one fails.
 
     `listener_security` has the listeners that this node binds and the controller listeners of other
-    nodes, `listener_max_connections` the listeners with a limit of their own.
+    nodes, `listener_max_connections` and
+    `listener_creation_rates` the listeners with a limit of their own.
     `unknown` are properties that Kafka does not define: kept, described, and without effect.
     `ignored` are stored dynamic configs that cannot be applied, with the reason.
     """
@@ -55,6 +56,7 @@ class NodeConfig(NodeSettings):
     listeners: NodeListeners
     listener_security: Mapping[str, ListenerSecurity] = field(repr=False)
     listener_max_connections: Mapping[str, int]
+    listener_creation_rates: Mapping[str, int]
     topic_defaults: EffectiveTopicConfig
     unknown: tuple[str, ...]
     ignored: Mapping[str, str]
@@ -121,7 +123,10 @@ class NodeConfig(NodeSettings):
             layers=layers,
             listeners=listeners,
             listener_security=listener_security(NodeSettings(values), listeners, texts),
-            listener_max_connections=listener_max_connections(listeners, texts),
+            listener_max_connections=listener_limits("max.connections", listeners, texts),
+            listener_creation_rates=listener_limits(
+                "max.connection.creation.rate", listeners, texts
+            ),
             topic_defaults=EffectiveTopicConfig.of({}, defaults=topic_defaults(values)),
             unknown=tuple(sorted(name for name in texts if broker_definition(name) is None)),
             ignored=ignored,

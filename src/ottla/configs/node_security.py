@@ -16,7 +16,6 @@ from ottla.configs.synonyms import broker_definition, listener_of
 from ottla.configs.tls_settings import tls_settings
 
 _INTER_BROKER: Final = "sasl.mechanism.inter.broker.protocol"
-_MAX_CONNECTIONS: Final = "max.connections"
 _CONTROLLER: Final = "sasl.mechanism.controller.protocol"
 
 
@@ -39,13 +38,16 @@ def listener_security(
     }
 
 
-def listener_max_connections(listeners: NodeListeners, texts: Mapping[str, str]) -> dict[str, int]:
-    """The maximum number of connections of each listener that has its own."""
+def listener_limits(
+    config_name: str, listeners: NodeListeners, texts: Mapping[str, str]
+) -> dict[str, int]:
+    """The limit of each listener that has its own: `max.connections` or
+    `max.connection.creation.rate`."""
     limits = {}
     for name, *_ in (*listeners.broker, *listeners.controller):
-        config = f"listener.name.{name.lower()}.{_MAX_CONNECTIONS}"
+        config = f"listener.name.{name.lower()}.{config_name}"
         if config in texts:
-            limit = BROKER_CONFIGS[_MAX_CONNECTIONS]._replace(name=config).parse(texts[config])
+            limit = BROKER_CONFIGS[config_name]._replace(name=config).parse(texts[config])
             assert isinstance(limit, int)
             limits[name] = limit
     return limits

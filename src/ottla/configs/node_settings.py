@@ -45,6 +45,7 @@ class NodeSettings:
     unstable_api_versions_enable = Setting[bool]("unstable.api.versions.enable")
     max_connections = Setting[int]("max.connections")
     max_connections_per_ip = Setting[int]("max.connections.per.ip")
+    max_connection_creation_rate = Setting[int]("max.connection.creation.rate")
     connections_max_idle_ms = Setting[int]("connections.max.idle.ms")
     connection_failed_authentication_delay_ms = Setting[int](
         "connection.failed.authentication.delay.ms"
@@ -119,6 +120,10 @@ class NodeSettings:
     alter_log_dirs_replication_quota_window_size_seconds = Setting[int](
         "alter.log.dirs.replication.quota.window.size.seconds"
     )
+    quota_window_num = Setting[int]("quota.window.num")
+    quota_window_size_seconds = Setting[int]("quota.window.size.seconds")
+    controller_quota_window_num = Setting[int]("controller.quota.window.num")
+    controller_quota_window_size_seconds = Setting[int]("controller.quota.window.size.seconds")
     replication_quota_window_num = Setting[int]("replication.quota.window.num")
     replication_quota_window_size_seconds = Setting[int]("replication.quota.window.size.seconds")
 

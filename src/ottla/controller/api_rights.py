@@ -34,6 +34,7 @@ CLUSTER_OPERATIONS: Final[Mapping[int, AclOperation]] = {
 }
 
 _ALTER_CLUSTER: Final = (Right(AclOperation.ALTER, ResourceType.CLUSTER),)
+_ALTER_QUOTAS: Final = (Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),)
 _ALTER_CONFIGS: Final = (
     Right(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC),
     Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),
@@ -62,6 +63,7 @@ RIGHTS: Final[Mapping[int, tuple[Right, ...]]] = {
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: _ALTER_CLUSTER,
     ApiKey.CREATE_ACLS: _ALTER_CLUSTER,
     ApiKey.DELETE_ACLS: _ALTER_CLUSTER,
+    ApiKey.ALTER_CLIENT_QUOTAS: _ALTER_QUOTAS,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _ALTER_CLUSTER,
     ApiKey.CREATE_DELEGATION_TOKEN: (Right(AclOperation.CREATE_TOKENS, ResourceType.USER),),
     # Only the owner and the renewers of a token may do these.

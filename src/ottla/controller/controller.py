@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 
 from ottla.configs import ConfigResourceType, InvalidConfigError, NodeConfig
 from ottla.controller.bootstrap import first_records, read_bootstrap_records
+from ottla.controller.mutation_quotas import UNLIMITED, MutationQuota, MutationQuotas
 from ottla.controller.operation import Context, Operation
 from ottla.controller.quorum import MetadataQuorum
 from ottla.controller.quorum_seams import Seams
@@ -60,6 +61,7 @@ class Controller:
         self._started_with = node
         self._node = node
         self._descriptions = TopicDescriptions(node)
+        self.mutation_quotas = MutationQuotas(quorum.metadata, seams.clock, node)
         # The image that operations use. None while another node's controller is active.
         self._proposed: MetadataReplay | None = None
         self._waiting: deque[_Waiting] = deque()
@@ -117,6 +119,7 @@ class Controller:
         operation: Operation[Request, Response],
         request: Request,
         rights: Rights = UNRESTRICTED,
+        quota: MutationQuota = UNLIMITED,
     ) -> Response:
         """Runs an operation and returns its response once the result is committed.
 
@@ -137,6 +140,7 @@ class Controller:
             next_offset=quorum.log.log_end_offset,
             now_ms=self._seams.clock.now_ms(),
             rights=rights,
+            quota=quota,
         )
         records, response = operation(self._proposed.image, request, context)
         if records:

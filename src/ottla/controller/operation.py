@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from ottla.configs import NodeConfig
+from ottla.controller.mutation_quotas import UNLIMITED, MutationQuota
 from ottla.controller.topic_descriptions import TopicDescriptions
 from ottla.metadata import MetadataImage
 from ottla.model.ids import TimestampMs
@@ -36,6 +37,8 @@ class Context(NamedTuple):
     now_ms: TimestampMs
     # Of the sender of the request, which may be a client of another node.
     rights: Rights = UNRESTRICTED
+    # The quota of its changes of topics.
+    quota: MutationQuota = UNLIMITED
 
 
 class OperationOutcome(NamedTuple, Generic[Response]):

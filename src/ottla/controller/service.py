@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from ottla.controller.api_rights import CLUSTER_OPERATIONS, RIGHTS
 from ottla.controller.broker_liveness import BrokerLiveness
 from ottla.controller.controller import Controller
+from ottla.controller.mutation_quotas import UNLIMITED
 from ottla.controller.operation import Operation
 from ottla.controller.quorum_description import describe_quorum
 from ottla.security.acls.acl import CLUSTER_NAME, ResourceType
@@ -36,6 +37,7 @@ OPERATIONS: Final[dict[int, tuple[str, str]]] = {
     ApiKey.CONTROLLER_REGISTRATION: ("register_controller", "register_controller"),
     ApiKey.CREATE_ACLS: ("create_acls", "create_acls"),
     ApiKey.DELETE_ACLS: ("delete_acls", "delete_acls"),
+    ApiKey.ALTER_CLIENT_QUOTAS: ("alter_client_quotas", "alter_client_quotas"),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (
         "alter_user_scram_credentials",
         "alter_user_scram_credentials",
@@ -124,10 +126,13 @@ class ControllerService:
         connection: Watched | None = None,
         listener_name: str | None = None,
         rights: Rights = UNRESTRICTED,
+        version: int | None = None,
+        client_id: str = "",
     ) -> Message:
         """Returns the response. `listener_name` is the listener that the request came through,
-        None for requests of this node. Raises `KafkaError` for the request as a whole, mostly
-        NOT_CONTROLLER or CLUSTER_AUTHORIZATION_FAILED."""
+        None for requests of this node. `version` is that of a client's request. Raises
+        `KafkaError` for the request as a whole, mostly NOT_CONTROLLER or
+        CLUSTER_AUTHORIZATION_FAILED."""
         key = request.api_key
         assert key is not None, f"{type(request).__name__} is not a request"
         rights = rights.declaring(RIGHTS[key])
@@ -145,8 +150,12 @@ class ControllerService:
                 return await self.liveness.unregister(request)
             case DescribeQuorumRequest():
                 return describe_quorum(self.controller.quorum, request)
-        response: Message = await self.controller.submit(operation_of(key), request, rights)
-        return response
+        quota = self.controller.mutation_quotas.of_request(key, version, rights, client_id)
+        response: Any = await self.controller.submit(operation_of(key), request, rights, quota)
+        if quota is not UNLIMITED:
+            response.throttle_time_ms = quota.throttle_ms()
+        answer: Message = response
+        return answer
 
     async def _heartbeat(
         self, request: BrokerHeartbeatRequest, connection: Watched | None

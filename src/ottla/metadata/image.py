@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from ottla.configs.resource import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
@@ -20,14 +19,12 @@ from ottla.metadata.features import (
 )
 from ottla.metadata.topic import Topics
 from ottla.model import Uuid
+from ottla.quotas.entities import QuotaEntity
 from ottla.wire.stored.cluster_metadata.security import (
     AccessControlEntryRecord,
     DelegationTokenRecord,
     UserScramCredentialRecord,
 )
-
-# Type and name of each part of the entity of a quota; no name means the default of that type.
-QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 
 _NO_CONFIGS: Mapping[str, str] = {}
 

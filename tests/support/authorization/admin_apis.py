@@ -20,6 +20,7 @@ from ottla.wire.messages import (
     delete_acls,
     delete_topics,
     describe_acls,
+    describe_client_quotas,
     describe_configs,
     describe_log_dirs,
     describe_quorum,
@@ -48,6 +49,7 @@ from tests.support.authorization.authorized_api import (
 )
 from tests.support.authorization.data_apis import TOPICS
 from tests.support.nodes.one_node import NODE_ID, OneNode
+from tests.support.quotas.quota_changes import quota_change
 
 ALTER, CREATE, DELETE, DESCRIBE = (
     AclOperation.ALTER,
@@ -314,6 +316,11 @@ ADMIN_APIS: Final = (
         lambda _node: describe_user_scram_credentials.DescribeUserScramCredentialsRequest(),
         (on_cluster(DESCRIBE),),
     ),
+    AuthorizedApi(
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        lambda _node: quota_change({"user": "bob"}, {"producer_byte_rate": 1_000}),
+        (on_cluster(ALTER_CONFIGS, "entries.error_code"),),
+    ),
     AuthorizedApi(ApiKey.DESCRIBE_QUORUM, _describe_quorum, (on_cluster(DESCRIBE),)),
     AuthorizedApi(ApiKey.UPDATE_FEATURES, _update_features, (on_cluster(ALTER),)),
     AuthorizedApi(
@@ -336,6 +343,11 @@ ADMIN_APIS: Final = (
     ),
 )
 BROKER_ADMIN_APIS: Final = (
+    AuthorizedApi(
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
+        lambda _node: describe_client_quotas.DescribeClientQuotasRequest(),
+        (on_cluster(DESCRIBE_CONFIGS),),
+    ),
     AuthorizedApi(
         ApiKey.DESCRIBE_LOG_DIRS,
         lambda _node: describe_log_dirs.DescribeLogDirsRequest(topics=None),

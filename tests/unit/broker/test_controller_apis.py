@@ -95,7 +95,9 @@ def test_envelope_to_a_deposed_controller_comes_back(node: OneNode) -> None:
 def test_envelope_with_an_unknown_outcome_is_not_reported_as_unexecuted(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def serve(_service: ControllerService, _request: Message, *, rights: Rights) -> Message:
+    async def serve(
+        _service: ControllerService, _request: Message, *, rights: Rights, **_sender: Any
+    ) -> Message:
         assert rights is UNRESTRICTED
         raise OutcomeUnknownError(ErrorCode.NOT_CONTROLLER, "deposed before the commit")
 
@@ -113,9 +115,15 @@ def test_administrators_are_answered_by_the_active_controller_wherever_it_is(
     node: OneNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def forwarded(
-        _controller: ActiveController, request: Message, _version: int, *, rights: Rights
+        _controller: ActiveController,
+        request: Message,
+        _version: int,
+        *,
+        rights: Rights,
+        client_id: str,
     ) -> Message:
         assert rights is UNRESTRICTED
+        assert client_id == "test"
         return UpdateFeaturesResponse(error_message=type(request).__name__)
 
     monkeypatch.setattr(ActiveController, "forward", forwarded)

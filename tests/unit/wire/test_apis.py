@@ -24,6 +24,7 @@ CLUSTER = {43, 45, 46, *range(52, 57), 58, 59, 62, 63, 64, 67, 70, 73, 80, 81, 8
 GROUPS = {8, 9, *range(11, 17), 42, 47, 68, 69}
 TRANSACTIONS = {*range(24, 29), 65, 66}
 SECURITY = {17, 29, 30, 31, 36, *range(38, 42), 50, 51}
+QUOTAS = {48, 49}
 
 
 def test_every_api_of_kafka_has_its_name() -> None:
@@ -34,7 +35,7 @@ def test_every_api_of_kafka_has_its_name() -> None:
 
 
 def test_apis_of_the_first_waves_are_declared() -> None:
-    assert set(LISTENERS) == ONE_NODE | CLUSTER | GROUPS | TRANSACTIONS | SECURITY
+    assert set(LISTENERS) == ONE_NODE | CLUSTER | GROUPS | TRANSACTIONS | SECURITY | QUOTAS
 
 
 @pytest.mark.parametrize("key", LISTENERS, ids=lambda key: key.name)

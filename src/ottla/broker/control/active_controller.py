@@ -163,10 +163,12 @@ class ActiveController:
         version: int,
         *,
         rights: Rights,
+        client_id: str = "",
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         is_repeatable: bool = False,
     ) -> Any:
-        """Forwards a client's request with its rights, and returns the response. `UNRESTRICTED` is
+        """Forwards a client's request with its rights and its client id, which quotas are for, and
+        returns the response. `UNRESTRICTED` is
         for requests of this node. Uses the client's version, because another version may lack some
         fields. `is_repeatable`: the caller accepts the response to a repeated request, whatever the
         API.
@@ -186,7 +188,7 @@ class ActiveController:
                 )
             try:
                 return await self._forward_once(
-                    request, version, rights, left_ms, is_repeatable=is_repeatable
+                    request, version, rights, client_id, left_ms, is_repeatable=is_repeatable
                 )
             except NotSentError:
                 pass
@@ -289,16 +291,19 @@ class ActiveController:
         request: Message,
         version: int,
         rights: Rights,
+        client_id: str,
         timeout_ms: int,
         *,
         is_repeatable: bool,
     ) -> Any:
         self.require_metadata()
         if self.is_here:
-            return await self._service.serve(request, rights=rights)
+            return await self._service.serve(
+                request, rights=rights, version=version, client_id=client_id
+            )
         key = request.api_key
         assert key is not None
-        envelope = _envelope_of(request, version, rights)
+        envelope = _envelope_of(request, version, rights, client_id)
         lane = ForwardingLane.REPEATABLE if is_repeatable else ForwardingLane.UNREPEATABLE
         answer: EnvelopeResponse = await self._send(lane, envelope, versions.ENVELOPE, timeout_ms)
         if answer.error_code == ErrorCode.REQUEST_TIMED_OUT:
@@ -309,8 +314,8 @@ class ActiveController:
         return response
 
 
-def _envelope_of(request: Message, version: int, rights: Rights) -> EnvelopeRequest:
-    parts = encode_request(request, version, correlation_id=0, client_id=None)
+def _envelope_of(request: Message, version: int, rights: Rights, client_id: str) -> EnvelopeRequest:
+    parts = encode_request(request, version, correlation_id=0, client_id=client_id or None)
     data = b"".join(parts)[4:]
     if rights is UNRESTRICTED:
         # Without a principal it is a request of this node, which the controller authenticates.

@@ -12,11 +12,15 @@ from ottla.wire.schema import Message
 
 
 async def forward(
-    controller: ActiveController, request: Message, version: int, rights: Rights
+    controller: ActiveController,
+    request: Message,
+    version: int,
+    rights: Rights,
+    client_id: str = "",
 ) -> Any:
     """The active controller's response. Raises `ConnectionAbortedError` as `error_response`."""
     try:
-        return await controller.forward(request, version, rights=rights)
+        return await controller.forward(request, version, rights=rights, client_id=client_id)
     except KafkaError as error:
         return error_response(request, error)
 

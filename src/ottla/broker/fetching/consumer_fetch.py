@@ -3,6 +3,9 @@
 Bytes are shared fairly: each partition gets at most its own maximum until the request's maximum is
 used up; in a session, partitions that returned records are served last next time. The first batch
 is returned even if it is larger than any maximum, so that the consumer makes progress.
+
+A response that would exceed the client's quota is replaced with an empty one, and the client is
+throttled. So a Fetch returns no more than the quota allows for all windows but one.
 """
 
 from __future__ import annotations
@@ -40,6 +43,9 @@ _INVALID_OFFSET = -1
 _TOPIC_ID_VERSION = 13
 # Consumers may read from followers from this version on (KIP-392).
 _FOLLOWER_VERSION = 11
+# What a response has besides records, for quotas: itself, and for each partition.
+_RESPONSE_BYTES = 20
+_PARTITION_BYTES = 60
 
 
 class ConsumerFetches:
@@ -65,9 +71,9 @@ class ConsumerFetches:
         of_client = _Reading if context.rights.is_unrestricted else _RestrictedReading
         reading = of_client(self, context, request, session)
         found = reading.read()
-        if found.size >= request.min_bytes or found.is_urgent or not reading.can_wait:
+        if found.size >= reading.min_bytes or found.is_urgent or not reading.can_wait:
             return self._warm_up.when_warm(found.slices, reading.response(found))
-        return _Waiting(reading, found, missing=request.min_bytes - found.size).pending
+        return _Waiting(reading, found, missing=reading.min_bytes - found.size).pending
 
 
 class _Answer(NamedTuple):
@@ -102,6 +108,8 @@ class _Reading:
         "_is_by_id",
         "_isolation",
         "_reads_followers",
+        "bytes_max",
+        "min_bytes",
         "node",
         "request",
         "session",
@@ -123,6 +131,12 @@ class _Reading:
         self._reads_followers = context.api_version >= _FOLLOWER_VERSION
         self._isolation = Isolation(request.isolation_level & 1)
         self.wanted = wanted_of(request) if session is None else list(session.wanted.values())
+        self.bytes_max = min(request.max_bytes, node.cluster.config.fetch_max_bytes)
+        quotas = context.quotas
+        if quotas is not None and quotas.is_enabled:
+            allowed = max(quotas.fetch_bytes_max - self._size(0), 1)
+            self.bytes_max = int(min(self.bytes_max, allowed))
+        self.min_bytes = min(request.min_bytes, self.bytes_max)
 
     @property
     def can_wait(self) -> bool:
@@ -130,7 +144,7 @@ class _Reading:
 
     def read(self) -> _Found:
         found = _Found()
-        left = min(self.request.max_bytes, self.node.cluster.config.fetch_max_bytes)
+        left = self.bytes_max
         for wanted in self.wanted:
             try:
                 answer = self._read_partition(wanted, left, found)
@@ -188,6 +202,12 @@ class _Reading:
             )
 
     def response(self, found: _Found) -> FetchResponse:
+        throttle_ms = 0
+        quotas = self._context.quotas
+        if quotas is not None and quotas.is_enabled:
+            is_admitted, throttle_ms = quotas.admit_fetch(self._size(found.size))
+            if not is_admitted:
+                return self._throttled(throttle_ms)
         session = self.session
         answers = [(each.wanted, _message(each, found)) for each in found.answers]
         if session is None:
@@ -201,9 +221,22 @@ class _Reading:
                 if answer.records and wanted.key in session.wanted:
                     session.serve_last(wanted)
             response = FetchResponse(session_id=session.id, responses=_by_topic(changed))
+        response.throttle_time_ms = throttle_ms
         if found.is_urgent:
             self._add_hints(response)
         return response
+
+    def _size(self, records_size: int) -> int:
+        """Roughly that of the response."""
+        named = len(self.wanted) if self.session is None else 0
+        return _RESPONSE_BYTES + named * _PARTITION_BYTES + records_size
+
+    def _throttled(self, throttle_ms: int) -> FetchResponse:
+        """The session goes on, with the offsets that the client knows. Without a response to its
+        first request, a client opens another session."""
+        session = self.session
+        session_id = 0 if session is None or self.request.session_epoch == 0 else session.id
+        return FetchResponse(session_id=session_id, throttle_time_ms=throttle_ms)
 
     def _add_hints(self, response: FetchResponse) -> None:
         hints = LeaderHints(
@@ -295,7 +328,7 @@ class _Waiting:
         if self._is_answered():
             # The read hit a disk error, which took the partition offline and resolved this fetch.
             return
-        self._missing = self._reading.request.min_bytes - found.size
+        self._missing = self._reading.min_bytes - found.size
         if self._missing <= 0 or found.is_urgent:
             self._stop()
             self.pending.resolve(self._reading.response(found))

@@ -28,7 +28,7 @@ async def create_partitions(
 ) -> CreatePartitionsResponse:
     try:
         response: CreatePartitionsResponse = await changes.request(
-            request, context.api_version, context.rights
+            request, context.api_version, context.rights, client_id=context.client_id
         )
     except KafkaError as error:
         return CreatePartitionsResponse(

@@ -35,7 +35,7 @@ async def create_topics(
 ) -> CreateTopicsResponse:
     try:
         response: CreateTopicsResponse = await changes.request(
-            request, context.api_version, context.rights
+            request, context.api_version, context.rights, client_id=context.client_id
         )
     except KafkaError as error:
         return CreateTopicsResponse(

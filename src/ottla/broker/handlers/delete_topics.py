@@ -40,7 +40,7 @@ async def delete_topics(
 ) -> DeleteTopicsResponse:
     try:
         response: DeleteTopicsResponse = await changes.request(
-            request, context.api_version, context.rights
+            request, context.api_version, context.rights, client_id=context.client_id
         )
     except KafkaError as error:
         return _refuse(request, error)

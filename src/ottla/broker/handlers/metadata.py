@@ -100,7 +100,7 @@ async def _create_and_describe(
     for name in names:
         del errors[name]
     if names:
-        errors |= await auto_create_topics(changes, names, rights)
+        errors |= await auto_create_topics(changes, names, rights, context.client_id)
     return _Description(cluster, suspects, departures, dice, context, request).response(errors)
 
 

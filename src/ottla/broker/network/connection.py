@@ -6,7 +6,7 @@
 
 A pending request blocks the requests behind it, unless it is a Produce request that waits for
 acknowledgement: producers pipeline them, and the log has already appended their batches in order.
-So a connection has at most one pending request of another API, and `_PENDING_MAX` in all. Reading
+So a connection has at most one pending request of another API. Reading
 pauses while the client does not read its responses. A connection with many requests yields to the
 other connections after a turn of a few milliseconds.
 
@@ -17,20 +17,20 @@ Only ApiVersions gets a response in any version.
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
 
+from ottla.broker.network.awaited import Awaited, AwaitedResponses
 from ottla.broker.network.client_session import ClientSession, NotAuthenticatedError
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
-from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.broker.network.handling import HandledApi, RequestContext, unsupported_version
 from ottla.broker.network.listener_access import ListenerAccess
 from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.pending import Pending
 from ottla.broker.network.request_metrics import Timing
 from ottla.broker.network.responses import Responses
-from ottla.model import ErrorCode
+from ottla.broker.network.throttling import Charge, Throttling
+from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
 from ottla.runtime.tasks import Tasks
@@ -38,26 +38,13 @@ from ottla.runtime.tls.errors import TlsHandshakeError
 from ottla.wire.apis import ApiKey
 from ottla.wire.errors import ProtocolError
 from ottla.wire.frames import FrameReader
-from ottla.wire.messages.api_versions import ApiVersionsResponse
 from ottla.wire.requests import decode_request_head
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
 
-# More Produce requests than any client has in flight.
-_PENDING_MAX = 64
 _TURN_SECONDS = 0.005
 _VERSION_BITS = 16
-
-
-class _Awaited(NamedTuple):
-    """A pending response, queued in request order."""
-
-    pending: Pending
-    version: int
-    correlation_id: int
-    lets_others_pass: bool
-    timing: Timing | None
 
 
 class ClientConnection:
@@ -73,6 +60,7 @@ class ClientConnection:
         tasks: Tasks,
         access: ListenerAccess,
         counters: ListenerCounters,
+        quotas: ClientQuotas,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -99,13 +87,17 @@ class ClientConnection:
         )
         # By API key and version.
         self._contexts: dict[int, RequestContext] = {}
-        self._awaited: deque[_Awaited] = deque()
+        self._awaited = AwaitedResponses()
         self._responses = Responses(clock.monotonic, counters.sent_bytes)
         self._is_peer_slow = False
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
         self._is_measured = counters.measures_requests
+        self._quotas = quotas
+        self._throttling = Throttling(
+            quotas, clock, self._begin_turn, is_measured=counters.measures_requests
+        )
         self._monotonic = clock.monotonic
         self.last_active = self._turn_started = self._arrived = self._monotonic()
         limits.accepted(listener)
@@ -115,13 +107,11 @@ class ClientConnection:
         self._connection = connection
         self._connections.add(self)
         self._session.begin(connection)
-        if not self._limits.admits(connection.peer_address.host):
-            _log.info(
-                "closing the connection from %s: its host has reached max.connections.per.ip",
-                connection.peer_address,
-            )
+        refusal = self._limits.refusal_of(self.listener, connection.peer_address.host)
+        if refusal is not None:
+            _log.info("closing the connection from %s: %s", connection.peer_address, refusal.reason)
             self._counters.refused.add()
-            self.close()
+            self._close_later(refusal.seconds)
 
     def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
         return self._frames.get_buffer()
@@ -144,12 +134,11 @@ class ClientConnection:
     def closed(self, error: Exception | None) -> None:
         self._is_closing = True
         self._session.end()
+        self._throttling.end()
         self._connections.discard(self)
         self._counters.closed.add()
         self._limits.ended(self.listener, self._connection.peer_address.host)
-        for awaited in self._awaited:
-            awaited.pending.abandon()
-        self._awaited.clear()
+        self._awaited.abandon()
         for callback in self._when_closed:
             callback()
         self._release()
@@ -172,7 +161,7 @@ class ClientConnection:
     @property
     def waiting_apis(self) -> list[str]:
         """The APIs of the requests whose response is pending. None if requests are not measured."""
-        return [each.timing[0].name for each in self._awaited if each.timing is not None]
+        return self._awaited.apis
 
     @property
     def is_closing(self) -> bool:
@@ -184,6 +173,16 @@ class ClientConnection:
         self._is_closing = True
         self._frames.release()
         self._connection.close()
+
+    def _close_later(self, seconds: float) -> None:
+        """Handles no request until then: a client that is refused at once would try again at
+        once."""
+        if not seconds:
+            self.close()
+            return
+        self._throttling.mute(seconds)
+        self._read_or_not()
+        self._clock.call_later(seconds, self.close)
 
     def abort(self) -> None:
         self._is_closing = True
@@ -201,7 +200,11 @@ class ClientConnection:
     def _dispatch(self) -> None:
         """Handles received frames until a response is pending or the turn is over."""
         if self._survives(self._handle_frames) and (
-            self._awaited or self._is_peer_slow or self._is_turn_over or not self._is_reading
+            self._awaited
+            or self._is_peer_slow
+            or self._is_turn_over
+            or self._throttling.is_muted
+            or not self._is_reading
         ):
             self._read_or_not()
 
@@ -256,7 +259,9 @@ class ClientConnection:
         awaited = self._awaited
         if self._is_peer_slow or self._is_turn_over or self._is_closing:
             return False
-        return not awaited or (awaited[-1].lets_others_pass and len(awaited) < _PENDING_MAX)
+        if self._throttling.is_muted:
+            return False
+        return not awaited or awaited.lets_others_pass
 
     def _read_or_not(self) -> None:
         should_read = self._may_dispatch()
@@ -299,24 +304,30 @@ class ClientConnection:
             timing = (metrics, self._arrived, started, handled, handled)
         else:
             answer = api.handler(context, request)
+        charge = None
+        if self._quotas.is_enabled:
+            size = len(frame)
+            charge = self._throttling.charge_of(api, context, request, size, started)
         if isinstance(answer, Message) and not self._awaited:
+            if charge is not None:
+                self._throttling.apply(charge, answer)
             self._responses.add(answer, version, correlation_id, timing)
         elif answer is not None:
-            self._await(api, answer, version, correlation_id, timing)
-        elif timing is not None:
-            metrics.completed(self._arrived, started, handled, handled, handled)
+            self._await(api, answer, version, correlation_id, timing, charge)
+        else:
+            if charge is not None:
+                self._throttling.apply(charge, None)
+            if timing is not None:
+                metrics.completed(self._arrived, started, handled, handled, handled)
 
     def _refuse_version(self, api: HandledApi, correlation_id: int, started: float) -> None:
         """Answers an unsupported version of ApiVersions with the supported ones, in version 0."""
-        response = ApiVersionsResponse(
-            error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised]
-        )
         timing = None
         if self._is_measured:
             now = self._monotonic()
             api.metrics.requests[0] += 1
             timing = (api.metrics, self._arrived, started, now, now)
-        self._responses.add(response, 0, correlation_id, timing)
+        self._responses.add(unsupported_version(api), 0, correlation_id, timing)
 
     def _await(
         self,
@@ -325,6 +336,7 @@ class ClientConnection:
         version: int,
         correlation_id: int,
         timing: Timing | None,
+        charge: Charge | None,
     ) -> None:
         if isinstance(answer, Pending):
             pending = answer
@@ -335,15 +347,16 @@ class ClientConnection:
             else:
                 self._tasks.start(api.key.name, self._resolve(answer, pending))
         is_append = api.key is ApiKey.PRODUCE
-        self._awaited.append(_Awaited(pending, version, correlation_id, is_append, timing))
-        pending.when_resolved(self._answer_resolved)
+        awaited = Awaited(pending, version, correlation_id, is_append, timing, charge)
+        self._awaited.add(awaited, self._answer_resolved)
 
     def _context_of(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
         """Creates and caches the context of an API's version. A client rarely changes its client
         id."""
         host = self._connection.peer_address.host
         rights = self._session.rights.declaring(api.rights)
-        context = RequestContext(version, client_id, host, self.listener, self, rights)
+        quotas = self._quotas.sender(rights.principal.name, client_id)
+        context = RequestContext(version, client_id, host, self.listener, self, rights, quotas)
         self._contexts[api.key << _VERSION_BITS | version] = context
         return context
 
@@ -373,10 +386,10 @@ class ClientConnection:
 
     def _send_resolved(self) -> None:
         """Sends the responses that are ready, up to the first that is pending."""
-        awaited = self._awaited
-        while awaited and (response := awaited[0].pending.response) is not None:
-            first = awaited.popleft()
-            timing = first.timing
+        for awaited, response in self._awaited.take_resolved():
+            timing = awaited.timing
             if timing is not None:
                 timing = (*timing[:4], self.last_active)
-            self._responses.add(response, first.version, first.correlation_id, timing)
+            if awaited.charge is not None:
+                self._throttling.apply(awaited.charge, response)
+            self._responses.add(response, awaited.version, awaited.correlation_id, timing)

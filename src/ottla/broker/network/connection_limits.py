@@ -6,6 +6,8 @@
 | `listener.name.X.max.connections` | waits in the same way, on that listener only |
 | `max.connections.per.ip` | is accepted and closed at once |
 
+Connections that are opened too fast: broker/quotas/connection_rates.py.
+
 The total is also limited by the available file descriptors. As in Kafka, the total never keeps
 other nodes from connecting: a connection to a listener that only nodes use closes another
 listener's connection that was idle for longest.
@@ -15,10 +17,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.connections import Connections, OpenConnection
+from ottla.broker.quotas.connection_rates import ConnectionRates
+from ottla.runtime.clock import Clock
 from ottla.runtime.network import Listener
+
+
+class ConnectionRefusal(NamedTuple):
+    """Why a connection is closed, and after how long."""
+
+    reason: str
+    seconds: float
+
+
+_PER_IP: Final = ConnectionRefusal("its host has reached max.connections.per.ip", 0)
+_TOO_FAST: Final = "its host opens connections faster than its quota, connection_creation_rate"
 
 
 @dataclass(slots=True)
@@ -26,15 +42,25 @@ class _Port:
     name: str
     listener: Listener
     is_accepting: bool
+    # Until then, connections would be opened too fast.
+    throttled_until: float = 0.0
 
 
 class ConnectionLimits:
     """Follows the broker's configs, dynamic ones included. Owned by the node's loop."""
 
     def __init__(
-        self, cluster: ClusterView, connections: Connections, *, connections_max: int
+        self,
+        cluster: ClusterView,
+        connections: Connections,
+        rates: ConnectionRates,
+        clock: Clock,
+        *,
+        connections_max: int,
     ) -> None:
         self._cluster = cluster
+        self._rates = rates
+        self._clock = clock
         self._open = connections
         self._connections_max = connections_max
         self._connections = 0
@@ -45,7 +71,8 @@ class ConnectionLimits:
 
     def open(self, name: str, listener: Listener) -> None:
         """Resumes accepting on a listener, now or once the node is below its limits."""
-        port = _Port(name, listener, self._should_accept(name))
+        port = _Port(name, listener, is_accepting=False)
+        port.is_accepting = self._should_accept(port)
         self._ports.append(port)
         if port.is_accepting:
             listener.resume_accepting()
@@ -56,16 +83,22 @@ class ConnectionLimits:
         """Counts a new connection to a listener, before its host is known."""
         self._connections += 1
         self._of_listeners[name] += 1
+        throttle_seconds = self._rates.accepted(name, is_for_nodes=self._is_for_nodes(name))
+        if throttle_seconds:
+            self._throttle(name, throttle_seconds)
         if self._connections > self._limit and self._is_for_nodes(name):
             self._close_idlest()
         self.accept_or_not()
 
-    def admits(self, host: str) -> bool:
-        """Counts the connection for its host. Returns whether the host is within its limit."""
+    def refusal_of(self, name: str, host: str) -> ConnectionRefusal | None:
+        """Counts the connection for its host. Returns None if the host is within its limits."""
         self._of_hosts[host] += 1
+        seconds = self._rates.admitted(name, host)
+        if seconds:
+            return ConnectionRefusal(_TOO_FAST, seconds)
         config = self._cluster.config
         limit = config.max_connections_per_ip_overrides.get(host, config.max_connections_per_ip)
-        return self._of_hosts[host] <= limit
+        return None if self._of_hosts[host] <= limit else _PER_IP
 
     def ended(self, name: str, host: str) -> None:
         """Uncounts a closed connection, admitted or not."""
@@ -79,7 +112,7 @@ class ConnectionLimits:
     def accept_or_not(self) -> None:
         """Pauses or resumes the listeners. Called when a count or a limit changed."""
         for port in self._ports:
-            should_accept = self._should_accept(port.name)
+            should_accept = self._should_accept(port)
             if should_accept == port.is_accepting:
                 continue
             port.is_accepting = should_accept
@@ -92,7 +125,17 @@ class ConnectionLimits:
     def _limit(self) -> int:
         return min(self._cluster.config.max_connections, self._connections_max)
 
-    def _should_accept(self, name: str) -> bool:
+    def _throttle(self, name: str, seconds: float) -> None:
+        """Accepts no further connection to a listener for that time."""
+        for port in self._ports:
+            if port.name == name:
+                port.throttled_until = self._clock.monotonic() + seconds
+        self._clock.call_later(seconds, self.accept_or_not)
+
+    def _should_accept(self, port: _Port) -> bool:
+        name = port.name
+        if port.throttled_until > self._clock.monotonic():
+            return False
         of_listener = self._cluster.config.listener_max_connections.get(name)
         if of_listener is not None and self._of_listeners[name] >= of_listener:
             return False

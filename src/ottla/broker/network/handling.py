@@ -28,10 +28,12 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.pending import Pending
 from ottla.broker.network.request_metrics import ApiMetrics, RequestMetrics
+from ottla.broker.quotas.client_quotas import SenderQuotas
+from ottla.model import ErrorCode
 from ottla.runtime.clock import Clock
 from ottla.security.acls.rights import UNRESTRICTED, Right, Rights
 from ottla.wire.apis import ApiKey, request_class
-from ottla.wire.messages.api_versions import ApiVersion
+from ottla.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
 from ottla.wire.schema import Message
 
 Answer: TypeAlias = Message | Pending | Awaitable[Message] | None
@@ -58,6 +60,7 @@ class RequestContext(NamedTuple):
     listener: str
     connection: ClientConnectionEnd | None = None
     rights: Rights = UNRESTRICTED
+    quotas: SenderQuotas | None = None
 
 
 class _Registered(NamedTuple):
@@ -170,6 +173,11 @@ class HandledApi:
         require."""
         lowest = 0 if self.key is ApiKey.PRODUCE else self.versions[0]
         return ApiVersion(api_key=self.key, min_version=lowest, max_version=self.versions[-1])
+
+
+def unsupported_version(api: HandledApi) -> ApiVersionsResponse:
+    """The response to an unsupported version of ApiVersions: the supported ones."""
+    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[api.advertised])
 
 
 def handled_apis(

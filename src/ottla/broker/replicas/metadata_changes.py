@@ -18,12 +18,18 @@ class MetadataChanges:
         self._replicas = replicas
 
     async def request(
-        self, request: Message, version: int, rights: Rights, *, is_repeatable: bool = False
+        self,
+        request: Message,
+        version: int,
+        rights: Rights,
+        *,
+        client_id: str = "",
+        is_repeatable: bool = False,
     ) -> Any:
         """The controller's response, when this node has applied the change. Raises `KafkaError` as
         `ActiveController.forward`, which explains `rights` and `is_repeatable`."""
         response = await self._controller.forward(
-            request, version, rights=rights, is_repeatable=is_repeatable
+            request, version, rights=rights, client_id=client_id, is_repeatable=is_repeatable
         )
         await self._replicas.wait_applied()
         return response

@@ -69,4 +69,8 @@ LISTENER_CONFIGS: Final = frozenset(
     definition.name
     for definition in (*OAUTH_CONFIGS, *SASL_CONFIGS, *SECURITY_CONFIGS, *TLS_CONFIGS)
     if definition.name not in NODE_SECURITY_NAMES
-) | {"connection.failed.authentication.delay.ms", "max.connections"}
+) | {
+    "connection.failed.authentication.delay.ms",
+    "max.connection.creation.rate",
+    "max.connections",
+}

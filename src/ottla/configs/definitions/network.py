@@ -33,7 +33,7 @@ NETWORK_CONFIGS: Final = (
         PER_BROKER,
     ),
     strings("listeners", ("PLAINTEXT://:9092",), list_of(may_be_empty=False), HIGH, PER_BROKER),
-    int32("max.connection.creation.rate", INT_MAX, at_least(0), CLUSTER_WIDE, WITHOUT_EFFECT),
+    int32("max.connection.creation.rate", INT_MAX, at_least(0), CLUSTER_WIDE),
     int32("max.connections", INT_MAX, at_least(0), CLUSTER_WIDE),
     int32("max.connections.per.ip", INT_MAX, at_least(0), CLUSTER_WIDE),
     string("max.connections.per.ip.overrides", "", CLUSTER_WIDE),

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from ottla.configs.definition import CLUSTER_WIDE, LONG_MAX, LOW, int32, int64, java_class
-from ottla.configs.status import NO_JAVA_CLASSES, WITHOUT_EFFECT
+from ottla.configs.status import NO_JAVA_CLASSES
 from ottla.configs.validators import at_least
 
 QUOTAS_CONFIGS: Final = (
     int32("alter.log.dirs.replication.quota.window.num", 11, at_least(1), LOW),
     int32("alter.log.dirs.replication.quota.window.size.seconds", 1, at_least(1), LOW),
     java_class("client.quota.callback.class", None, LOW, NO_JAVA_CLASSES),
-    int32("controller.quota.window.num", 11, at_least(1), LOW, WITHOUT_EFFECT),
-    int32("controller.quota.window.size.seconds", 1, at_least(1), LOW, WITHOUT_EFFECT),
-    int32("quota.window.num", 11, at_least(1), LOW, WITHOUT_EFFECT),
-    int32("quota.window.size.seconds", 1, at_least(1), LOW, WITHOUT_EFFECT),
+    int32("controller.quota.window.num", 11, at_least(1), LOW),
+    int32("controller.quota.window.size.seconds", 1, at_least(1), LOW),
+    int32("quota.window.num", 11, at_least(1), LOW),
+    int32("quota.window.size.seconds", 1, at_least(1), LOW),
     int32("replication.quota.window.num", 11, at_least(1), LOW),
     int32("replication.quota.window.size.seconds", 1, at_least(1), LOW),
 )

@@ -2,7 +2,8 @@
 
 Per topic: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS,
 INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR, INVALID_REQUEST for a duplicate topic,
-INVALID_TOPIC_EXCEPTION for a topic with coordinator state; POLICY_VIOLATION for a topic with which
+INVALID_TOPIC_EXCEPTION for a topic with coordinator state, THROTTLING_QUOTA_EXCEEDED;
+POLICY_VIOLATION for a topic with which
 the request would exceed the partition limit per request.
 """
 
@@ -39,6 +40,7 @@ def create_partitions(
             context.rights.require(AclOperation.ALTER, ResourceType.TOPIC, topic.name)
             grown = _grow(image, topic, new)
             check_partition_count(len(records) + len(grown))
+            context.quota.take(len(grown))
             records += grown
             results.append(CreatePartitionsTopicResult(name=topic.name))
         except KafkaError as error:

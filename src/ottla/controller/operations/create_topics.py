@@ -2,9 +2,10 @@
 
 Per topic: TOPIC_AUTHORIZATION_FAILED, INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS,
 INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG,
-INVALID_REQUEST; for all topics POLICY_VIOLATION, if the request exceeds the partition limit per
-request. A client that may create a topic but not describe its configs gets neither the configs nor
-the numbers of partitions and replicas, and TOPIC_AUTHORIZATION_FAILED as the configs' error.
+INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED; for all topics POLICY_VIOLATION, if the request exceeds
+the partition limit per request. A client that may create a topic but not describe its configs gets
+neither the configs nor the numbers of partitions and replicas, and TOPIC_AUTHORIZATION_FAILED as
+the configs' error.
 """
 
 from __future__ import annotations
@@ -109,6 +110,7 @@ def _create_topic(
     validate_topic_configs(configs, existing={}, node=context.node)
     check_configs(topic.name, configs)
     partitions = _partitions(topic, context, new)
+    context.quota.take(len(partitions))
     topic_id = context.dice.uuid()
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += config_records(image, resource, changes)

@@ -2,7 +2,8 @@
 
 Per topic: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, INVALID_REQUEST
 for a duplicate or for neither name nor id, INVALID_TOPIC_EXCEPTION for a topic with coordinator
-state, TOPIC_DELETION_DISABLED for all topics if `delete.topic.enable` is false.
+state, THROTTLING_QUOTA_EXCEEDED; TOPIC_DELETION_DISABLED for all topics if `delete.topic.enable` is
+false.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def delete_topics(
                 del found[topic.id]
                 raise _invalid("The provided topic name maps to an ID that was already supplied.")
             check_deletable(topic.name)
+            context.quota.take(len(topic.partitions))
         except KafkaError as error:
             responses.append(_refusal(image, state, rights, error))
         else:

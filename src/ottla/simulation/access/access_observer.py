@@ -145,6 +145,7 @@ class AccessObserver:
             connection: Any = None,
             listener_name: str | None = None,
             rights: Rights = UNRESTRICTED,
+            **sender: Any,
         ) -> Message:
             call = partial(
                 original,
@@ -152,6 +153,7 @@ class AccessObserver:
                 connection=connection,
                 listener_name=listener_name,
                 rights=rights,
+                **sender,
             )
             needs = FORWARDED_NEEDS.get(request.api_key or -1)
             if needs is None or not service.controller.is_active:

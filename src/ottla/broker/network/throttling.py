@@ -1,0 +1,144 @@
+"""Throttles the client of one connection: records what its requests use, sets `throttle_time_ms` in
+the responses, and mutes the connection for that time (KIP-219).
+
+As in Kafka, the response is sent at once, and the client's next request is handled when the time is
+over. Requests of other nodes, and Fetch requests of followers, are exempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.broker.quotas.client_quotas import ClientQuotas
+from ottla.quotas.entities import QuotaKey
+from ottla.runtime.clock import Clock, Timer
+from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
+from ottla.wire.apis import ApiKey
+from ottla.wire.messages.fetch import FetchRequest
+from ottla.wire.schema import Message
+
+# The requests of nodes, which need CLUSTER_ACTION.
+_OF_NODES: Final = frozenset(
+    {
+        ApiKey.WRITE_TXN_MARKERS,
+        ApiKey.VOTE,
+        ApiKey.BEGIN_QUORUM_EPOCH,
+        ApiKey.END_QUORUM_EPOCH,
+        ApiKey.FETCH_SNAPSHOT,
+        ApiKey.UPDATE_RAFT_VOTER,
+        ApiKey.ALTER_PARTITION,
+        ApiKey.ENVELOPE,
+        ApiKey.BROKER_REGISTRATION,
+        ApiKey.BROKER_HEARTBEAT,
+        ApiKey.CONTROLLER_REGISTRATION,
+        ApiKey.ALLOCATE_PRODUCER_IDS,
+        ApiKey.ASSIGN_REPLICAS_TO_DIRS,
+        ApiKey.INITIALIZE_SHARE_GROUP_STATE,
+        ApiKey.READ_SHARE_GROUP_STATE,
+        ApiKey.WRITE_SHARE_GROUP_STATE,
+        ApiKey.DELETE_SHARE_GROUP_STATE,
+        ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
+    }
+)
+_PERCENT: Final = 100
+
+
+class Charge(NamedTuple):
+    """What a request used before its response was ready."""
+
+    api: HandledApi
+    context: RequestContext
+    size: int
+    seconds: float
+
+
+class Throttling:
+    """Belongs to one connection. `on_unmuted` is called when a throttle time is over."""
+
+    __slots__ = (
+        "_clock",
+        "_is_measured",
+        "_on_unmuted",
+        "_quotas",
+        "_timer",
+        "_until",
+        "is_muted",
+    )
+
+    def __init__(
+        self,
+        quotas: ClientQuotas,
+        clock: Clock,
+        on_unmuted: Callable[[], None],
+        *,
+        is_measured: bool,
+    ) -> None:
+        self._quotas = quotas
+        self._clock = clock
+        self._on_unmuted = on_unmuted
+        self._is_measured = is_measured
+        self._until = 0.0
+        self._timer: Timer | None = None
+        self.is_muted = False
+
+    def charge_of(
+        self, api: HandledApi, context: RequestContext, request: Message, size: int, started: float
+    ) -> Charge | None:
+        """What a request has used when its handler returns; None if nothing limits it."""
+        if not self._quotas.is_enabled or _is_exempt(api.key, context, request):
+            return None
+        return Charge(api, context, size, self._clock.monotonic() - started)
+
+    def apply(self, charge: Charge, response: Message | None) -> None:
+        """Records the charge and mutes the connection if it has to wait. `response` is None for a
+        Produce request that gets none, which is charged for its bytes only."""
+        sender = charge.context.quotas
+        if sender is None:
+            return
+        answer: Any = response
+        throttle_ms = getattr(answer, "throttle_time_ms", 0)
+        if charge.api.key is ApiKey.PRODUCE:
+            throttle_ms = sender.record(QuotaKey.PRODUCE, charge.size)
+        if response is not None:
+            used = charge.seconds * _PERCENT
+            throttle_ms = max(throttle_ms, sender.record(QuotaKey.REQUEST, used))
+        if not throttle_ms:
+            return
+        if hasattr(answer, "throttle_time_ms"):
+            answer.throttle_time_ms = throttle_ms
+        if self._is_measured:
+            charge.api.metrics.throttle.record(throttle_ms / 1_000)
+        self.mute(throttle_ms / 1_000)
+
+    def mute(self, seconds: float) -> None:
+        """Handles no request for that time. A later end of an earlier call stays."""
+        until = self._clock.monotonic() + seconds
+        if until <= self._until:
+            return
+        self._until = until
+        self.end()
+        self.is_muted = True
+        self._timer = self._clock.call_later(seconds, self._unmute)
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _unmute(self) -> None:
+        self._timer = None
+        self.is_muted = False
+        self._on_unmuted()
+
+
+def _is_exempt(key: ApiKey, context: RequestContext, request: Message) -> bool:
+    if isinstance(request, FetchRequest):
+        if request.replica_id < 0 and request.replica_state is None:
+            return False
+    elif key not in _OF_NODES:
+        return False
+    return context.rights.allows_quietly(
+        AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    )

@@ -1,0 +1,1 @@
+"""Quotas of clients and addresses, as a node enforces them."""
