@@ -54,13 +54,13 @@ def iterate_records(
     for walked in walk_records(body, header.record_count):
         start, end, timestamp_delta, offset_delta, key, _, value_position = walked
         if offset_delta > last_offset_delta:
-            raise _malformed(start, f"its offset is {offset_delta - last_offset_delta} too high")
+            raise malformed_record(start, f"its offset is {offset_delta - last_offset_delta} too high")
         timestamp = header.max_timestamp if append_time else base_timestamp + timestamp_delta
         if not _INT64_MIN <= timestamp <= _INT64_MAX:
-            raise _malformed(start, "its timestamp does not fit 64 bits")
+            raise malformed_record(start, "its timestamp does not fit 64 bits")
         attributes = body[read_uvarint(body, start)[1]]
         value, headers_position = _read_bytes(body, value_position, end=end)
-        headers = _read_headers(body, headers_position, end=end)
+        headers = read_record_headers(body, headers_position, end=end)
         offset = base_offset + offset_delta
         yield Record._make((offset, timestamp, key, value, headers, attributes))
 
@@ -115,7 +115,7 @@ def walk_records(body: bytes, count: int) -> Iterator[WalkedRecord]:
             else:
                 key = body[position : (position := position + (key_size >> 1))]
             if (size | offset) & 1 or position >= end or end > body_end:
-                raise _malformed(start, "its lengths contradict each other")
+                raise malformed_record(start, "its lengths contradict each other")
             yield (
                 start,
                 end,
@@ -126,7 +126,7 @@ def walk_records(body: bytes, count: int) -> Iterator[WalkedRecord]:
                 position,
             )
     except IndexError:
-        raise _malformed(start, "the batch ends inside it") from None
+        raise malformed_record(start, "the batch ends inside it") from None
     if end != body_end:
         raise ProtocolError(f"{body_end - end} bytes are left after the last record of the batch")
 
@@ -137,28 +137,29 @@ def _read_bytes(body: bytes, position: int, *, end: int) -> tuple[bytes | None, 
         return None, position
     data_end = position + size
     if data_end > end:
-        raise _malformed(position, f"a field of {size} bytes extends beyond its end")
+        raise malformed_record(position, f"a field of {size} bytes extends beyond its end")
     return body[position:data_end], data_end
 
 
-def _read_headers(body: bytes, position: int, *, end: int) -> tuple[RecordHeader, ...]:
+def read_record_headers(body: bytes, position: int, *, end: int) -> tuple[RecordHeader, ...]:
+    """The headers from their count on, up to the end of the record."""
     count, position = read_varint(body, position)
     if count == 0 and position == end:
         return ()
     headers: list[RecordHeader] = []
     # A header takes at least two bytes, so the count can be checked before reading headers.
     if not 0 <= count * 2 <= end - position:
-        raise _malformed(position, f"its header count is {count}, more than fit into it")
+        raise malformed_record(position, f"its header count is {count}, more than fit into it")
     for _ in range(count):
         key, position = _read_bytes(body, position, end=end)
         if key is None:
-            raise _malformed(position, "a header has no key")
+            raise malformed_record(position, "a header has no key")
         value, position = _read_bytes(body, position, end=end)
         headers.append((str(key, "utf-8", "replace"), value))
     if position != end:
-        raise _malformed(position, f"it does not end at byte {end}, where it should")
+        raise malformed_record(position, f"it does not end at byte {end}, where it should")
     return tuple(headers)
 
 
-def _malformed(position: int, reason: str) -> ProtocolError:
+def malformed_record(position: int, reason: str) -> ProtocolError:
     return ProtocolError(f"the record at byte {position} of the batch's body: {reason}")

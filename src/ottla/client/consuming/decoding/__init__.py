@@ -1,0 +1,1 @@
+"""From the bytes of a fetch response to records and columns."""

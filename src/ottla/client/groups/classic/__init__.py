@@ -1,0 +1,1 @@
+"""Membership of the classic protocol: JoinGroup, SyncGroup, Heartbeat."""
