@@ -14,6 +14,7 @@ from ottla.metrics.table.replication import REPLICATION_FAMILIES
 from ottla.metrics.table.requests import REQUEST_FAMILIES
 from ottla.metrics.table.storage import STORAGE_FAMILIES
 from ottla.metrics.table.topics import TOPIC_FAMILIES
+from ottla.metrics.table.web import WEB_FAMILIES
 
 NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     "The node and its process": PROCESS_FAMILIES,
@@ -27,5 +28,6 @@ NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
 SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     **NODE_SECTIONS,
     "Pipelines": PIPELINE_FAMILIES,
+    "The schema registry": WEB_FAMILIES,
 }
 NODE_FAMILIES: Final = tuple(family for each in NODE_SECTIONS.values() for family in each)

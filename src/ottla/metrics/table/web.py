@@ -1,0 +1,51 @@
+"""The programs that serve HTTP: the schema registry."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ottla.metrics.family import counter, gauge, histogram
+
+HTTP_REQUESTS: Final = counter(
+    "ottla_http_requests_total",
+    "Requests that were answered, by the handler of the route, method and status.",
+    "route",
+    "method",
+    "status",
+)
+HTTP_SECONDS: Final = histogram(
+    "ottla_http_request_seconds", "Time from a request to its response, by the handler.", "route"
+)
+HTTP_IN_PROGRESS: Final = gauge(
+    "ottla_http_requests_in_progress", "Requests that are being answered."
+)
+REGISTRY_SUBJECTS: Final = gauge(
+    "ottla_registry_subjects",
+    "Subjects with a version that is not deleted.",
+    kafka="kafka.schema.registry:type=registered-count",
+)
+REGISTRY_SCHEMAS: Final = gauge(
+    "ottla_registry_schemas", "Versions of all subjects, by whether they are deleted.", "deleted"
+)
+REGISTRY_WRITER: Final = gauge(
+    "ottla_registry_writer",
+    "1 if this instance is the writer, else 0. The sum over all instances should be 1.",
+    kafka="kafka.schema.registry:type=master-slave-role",
+)
+REGISTRY_OFFSET: Final = gauge(
+    "ottla_registry_offset", "Offset in the topic of schemas up to which this instance has read."
+)
+REGISTRY_WRITES: Final = counter(
+    "ottla_registry_writes_total", "Records that this instance has written."
+)
+
+WEB_FAMILIES: Final = (
+    HTTP_REQUESTS,
+    HTTP_SECONDS,
+    HTTP_IN_PROGRESS,
+    REGISTRY_SUBJECTS,
+    REGISTRY_SCHEMAS,
+    REGISTRY_WRITER,
+    REGISTRY_OFFSET,
+    REGISTRY_WRITES,
+)

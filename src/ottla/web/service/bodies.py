@@ -1,0 +1,55 @@
+"""Bodies of requests: read within a limit, decoded and checked in one pass."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+import msgspec
+from starlette.requests import Request
+
+from ottla.web.service.problems import HttpProblem
+
+T = TypeVar("T")
+
+BODY_BYTES_MAX: Final = 2 << 20
+
+
+async def read_body(request: Request, *, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+    """Raises HttpProblem 413 for a larger body, before it is read if its size is announced."""
+    announced = request.headers.get("content-length", "")
+    if announced.isascii() and announced.isdigit() and int(announced) > bytes_max:
+        raise _too_large(bytes_max)
+    pieces = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > bytes_max:
+            raise _too_large(bytes_max)
+        pieces.append(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+async def decode_body(
+    request: Request, decoder: msgspec.json.Decoder[T], *, bytes_max: int = BODY_BYTES_MAX
+) -> T:
+    """Raises HttpProblem 422 for JSON of another form, and 400 for what is not JSON."""
+    body = await read_body(request, bytes_max=bytes_max)
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise HttpProblem(422, f"the body is not valid: {error}") from None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise HttpProblem(400, f"the body is not JSON: {error}") from None
+
+
+def json_bytes(value: Any) -> bytes:
+    return _ENCODER.encode(value)
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def _too_large(bytes_max: int) -> HttpProblem:
+    return HttpProblem(
+        413, f"the body is larger than {bytes_max} bytes", headers={"connection": "close"}
+    )
