@@ -1,7 +1,7 @@
 """The foundation of the programs that serve HTTP.
 
 application.py     an ASGI application from routes: identity, limits, errors, metrics
-http_server.py     uvicorn on our event loop, with TLS and an orderly end
+web_server.py     uvicorn on our event loop, with TLS and an orderly end
 listening.py       where to listen; beyond this host only with authentication
 identity.py        who sends a request, and cluster_login.py: whether the cluster agrees
 bodies.py          bodies of requests, with limits

@@ -54,7 +54,9 @@ def iterate_records(
     for walked in walk_records(body, header.record_count):
         start, end, timestamp_delta, offset_delta, key, _, value_position = walked
         if offset_delta > last_offset_delta:
-            raise malformed_record(start, f"its offset is {offset_delta - last_offset_delta} too high")
+            raise malformed_record(
+                start, f"its offset is {offset_delta - last_offset_delta} too high"
+            )
         timestamp = header.max_timestamp if append_time else base_timestamp + timestamp_delta
         if not _INT64_MIN <= timestamp <= _INT64_MAX:
             raise malformed_record(start, "its timestamp does not fit 64 bits")

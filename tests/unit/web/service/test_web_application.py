@@ -19,7 +19,7 @@ from ottla.metrics import Metrics
 from ottla.runtime.system_clock import SystemClock
 from ottla.web.service.application import WebApplication, identity_of
 from ottla.web.service.bodies import read_body
-from ottla.web.service.http_server import HttpServer
+from ottla.web.service.web_server import WebServer
 from ottla.web.service.identity import NoAuthentication, WebIdentity, parse_authorization
 from ottla.web.service.listening import (
     HttpTls,
@@ -91,7 +91,7 @@ def ask(
         return response.status, text, {k.lower(): v for k, v in response.getheaders()}
 
     async def serve() -> Any:
-        server = HttpServer(app, ListenAddress("127.0.0.1", 0), tls)
+        server = WebServer(app, ListenAddress("127.0.0.1", 0), tls)
         address = await server.start()
         try:
             return await asyncio.to_thread(send, address.port)
@@ -162,11 +162,11 @@ def test_beyond_this_host_a_program_listens_only_with_authentication(tmp_path: P
 
 def test_a_taken_port_is_an_error_with_the_address() -> None:
     async def twice() -> None:
-        server = HttpServer(application(), ListenAddress("127.0.0.1", 0))
+        server = WebServer(application(), ListenAddress("127.0.0.1", 0))
         address = await server.start()
         try:
             with pytest.raises(ListenError, match=str(address.port)):
-                await HttpServer(application(), address).start()
+                await WebServer(application(), address).start()
         finally:
             await server.close()
 

@@ -21,7 +21,7 @@ _GRACE_S: Final = 10
 _HEADER_BYTES_MAX: Final = 64 << 10
 
 
-class HttpServer:
+class WebServer:
     """Serves one application from `start` to `close`. uvicorn's own signal handlers, logs and
     lifespans are not used."""
 
