@@ -50,7 +50,7 @@ def test_a_handler_lists_the_errors_of_the_partitions_that_it_uses(name: str) ->
 
 
 def test_every_part_that_a_handler_names_is_what_it_says() -> None:
-    node = OneNode()
+    node = OneNode(configs={"ottla.metrics.listener": "0"})
     for name in NAMES:
         api = node.broker.apis[ApiKey[name.upper()]]
         handler: Any = api.handler

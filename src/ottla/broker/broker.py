@@ -72,10 +72,12 @@ from ottla.security.sasl.oauthbearer import TokenVerifier
 from ottla.storage.directories.log_store import LogStore
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
+from ottla.wire.apis import ApiKey
 
 if TYPE_CHECKING:
     from ottla.broker.control.audit_log import AuditLog
     from ottla.broker.control.token_keys import TokenVerifiers
+    from ottla.broker.telemetry.client_telemetry import ClientTelemetry
     from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
@@ -273,6 +275,10 @@ class Broker:
             self,
             has_unstable=self.config.unstable_api_versions_enable,
         )
+        if not self.config.has_metrics:
+            # Hidden, as Kafka hides them if nothing receives the metrics of clients.
+            for key in (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY):
+                del self.apis[key]
 
     @cached_property
     def controller_apis(self) -> dict[int, HandledApi]:
@@ -309,6 +315,13 @@ class Broker:
         from ottla.broker.control.token_keys import TokenVerifiers
 
         return TokenVerifiers(self.cluster, self._seams)
+
+    @cached_property
+    def client_telemetry(self) -> ClientTelemetry:
+        # Imported only by a node whose metrics are read.
+        from ottla.broker.telemetry.client_telemetry import ClientTelemetry
+
+        return ClientTelemetry(self.cluster, self.clock, self.dice, self.background, self.metrics)
 
     @property
     def config(self) -> NodeConfig:

@@ -9,6 +9,10 @@ from ottla.configs.alteration import (
     replace_configs,
 )
 from ottla.configs.broker_validation import validate_broker_configs, validate_dynamic_configs
+from ottla.configs.client_metrics import (
+    ClientMetricsSubscription,
+    validate_client_metrics_configs,
+)
 from ottla.configs.definition import ConfigDefinition, Importance, UpdateMode
 from ottla.configs.definitions import (
     BROKER_CONFIGS,
@@ -19,6 +23,7 @@ from ottla.configs.definitions import (
 from ottla.configs.description import (
     describe_broker,
     describe_brokers_default,
+    describe_client_metrics,
     describe_group,
     describe_topic,
 )
@@ -49,6 +54,7 @@ __all__ = [
     "DYNAMIC_BROKER_CONFIGS",
     "GROUP_CONFIGS",
     "TOPIC_CONFIGS",
+    "ClientMetricsSubscription",
     "ConfigAlteration",
     "ConfigDefinition",
     "ConfigEntry",
@@ -80,11 +86,13 @@ __all__ = [
     "apply_changes",
     "describe_broker",
     "describe_brokers_default",
+    "describe_client_metrics",
     "describe_group",
     "describe_topic",
     "effective_group_number",
     "replace_configs",
     "validate_broker_configs",
+    "validate_client_metrics_configs",
     "validate_dynamic_configs",
     "validate_group_configs",
     "validate_topic_configs",

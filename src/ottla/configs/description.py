@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from ottla.configs.definition import ConfigDefinition, Definitions
 from ottla.configs.definitions import (
     BROKER_CONFIGS,
+    CLIENT_METRICS_CONFIGS,
     DYNAMIC_BROKER_CONFIGS,
     GROUP_CONFIGS,
     TOPIC_CONFIGS,
@@ -38,6 +39,14 @@ def describe_group(
     own = own_group_values(overrides)
     shown = _shown(GROUP_CONFIGS, also=overrides, names=names)
     return [_group_entry(name, own, node, is_own=name in overrides) for name in shown]
+
+
+def describe_client_metrics(
+    configs: Mapping[str, str], *, names: Collection[str] | None = None
+) -> list[ConfigEntry]:
+    """The configs of a subscription, whether or not it exists."""
+    shown = _shown(CLIENT_METRICS_CONFIGS, also=configs, names=names)
+    return [_client_metrics_entry(name, configs.get(name)) for name in shown]
 
 
 def describe_broker(node: NodeConfig, *, names: Collection[str] | None = None) -> list[ConfigEntry]:
@@ -104,6 +113,16 @@ def _group_entry(name: str, own: ConfigValues, node: NodeConfig, *, is_own: bool
     elif definition is not None:
         synonyms += (ConfigSynonym(name, format_value(default), ConfigSource.DEFAULT_CONFIG),)
     return _entry(name, text, definition, synonyms, is_read_only=False)
+
+
+def _client_metrics_entry(name: str, own: str | None) -> ConfigEntry:
+    definition = CLIENT_METRICS_CONFIGS.get(name)
+    default = None if definition is None else definition.default_text
+    synonyms: tuple[ConfigSynonym, ...] = ()
+    if own is not None:
+        synonyms = (ConfigSynonym(name, own, ConfigSource.CLIENT_METRICS_CONFIG),)
+    value = default if own is None else own
+    return _entry(name, value, definition, synonyms, is_read_only=False)
 
 
 def _broker_synonyms(name: str, node: NodeConfig) -> tuple[ConfigSynonym, ...]:

@@ -156,6 +156,8 @@ class NodeSettings:
     _metrics_listener = Setting[str]("ottla.metrics.listener")
     _otlp_endpoint = Setting[str]("ottla.metrics.otlp.endpoint")
     _otlp_headers = Setting[Password | None]("ottla.metrics.otlp.headers")
+    client_metrics_series_max = Setting[int]("ottla.client.metrics.series.max")
+    telemetry_max_bytes = Setting[int]("telemetry.max.bytes")
     metrics_otlp_interval_ms = Setting[int]("ottla.metrics.otlp.interval.ms")
     _super_users = Setting[str]("super.users")
     _quorum_voters = Setting[tuple[str, ...]]("controller.quorum.voters")

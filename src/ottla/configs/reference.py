@@ -12,7 +12,12 @@ from textwrap import wrap
 from typing import Final
 
 from ottla.configs.definition import ConfigDefinition, UpdateMode
-from ottla.configs.definitions import BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFIGS
+from ottla.configs.definitions import (
+    BROKER_CONFIGS,
+    CLIENT_METRICS_CONFIGS,
+    GROUP_CONFIGS,
+    TOPIC_CONFIGS,
+)
 from ottla.configs.definitions.groups import GROUPS_CONFIGS
 from ottla.configs.definitions.log import LOG_CONFIGS
 from ottla.configs.definitions.metrics import METRICS_CONFIGS
@@ -37,10 +42,12 @@ _WIDTH: Final = 100
 _BROKER: Final = ConfigResourceType.BROKER
 _TOPIC: Final = ConfigResourceType.TOPIC
 _GROUP: Final = ConfigResourceType.GROUP
+_CLIENT_METRICS: Final = ConfigResourceType.CLIENT_METRICS
 
 _SECTIONS: Final = (
     ("Topics", _TOPIC, tuple(TOPIC_CONFIGS.values())),
     ("Groups", _GROUP, tuple(GROUP_CONFIGS.values())),
+    ("Client metrics", _CLIENT_METRICS, tuple(CLIENT_METRICS_CONFIGS.values())),
     ("Brokers: roles and the quorum of controllers", _BROKER, QUORUM_CONFIGS),
     ("Brokers: listeners and connections", _BROKER, NETWORK_CONFIGS),
     ("Brokers: logs", _BROKER, LOG_CONFIGS),
@@ -56,13 +63,20 @@ _SECTIONS: Final = (
     ("Brokers: authorization, delegation tokens and the audit log", _BROKER, SECURITY_CONFIGS),
     ("Brokers: metrics and config providers", _BROKER, METRICS_CONFIGS),
 )
+_KINDS: Final = (
+    ("Topics", _TOPIC),
+    ("Groups", _GROUP),
+    ("Client metrics", _CLIENT_METRICS),
+    ("Brokers", _BROKER),
+)
 
 _INTRODUCTION: Final = """# Settings
 
 <!-- Made by `make docs-configs` from src/ottla/configs. Edit the definitions instead. -->
 
-Ottla knows every setting that Apache Kafka 4.3 has for brokers, topics and groups, so that Kafka's
-properties files and tools work. It does not honor all of them. Each setting has a status:
+Ottla knows every setting that Apache Kafka 4.3 has for brokers, topics, groups and client metrics,
+so that Kafka's properties files and tools work. It does not honor all of them. Each setting has a
+status:
 
 - **effective**: Ottla does what the text says.
 - **accepted without effect**: ignoring the setting does no harm. A node logs the names of those
@@ -76,9 +90,9 @@ Brokers have three kinds of settings:
 - *dynamic, per broker*: can also be set while the broker runs, for one broker;
 - *dynamic, cluster-wide*: can also be set while brokers run, for one broker or for all.
 
-Settings of topics and groups are dynamic. Where they are not set, the broker's setting that is
-named as their default applies. Names that begin with `ottla.` are Ottla's own. Internal settings
-are for tests and experiments; DescribeConfigs shows them only where they are set.
+Settings of topics, groups and client metrics are dynamic. Where they are not set, the broker's
+setting that is named as their default applies. Names that begin with `ottla.` are Ottla's own.
+Internal settings are for tests and experiments; DescribeConfigs shows them only where they are set.
 
 A setting of TLS or SASL, and `max.connections`, can be written for one listener as
 `listener.name.<listener>.<setting>` with the listener's name in lower case. Settings of one SASL
@@ -104,7 +118,7 @@ def reference() -> str:
 def _counts() -> Iterator[str]:
     yield "| | " + " | ".join(status.value for status in Status) + " |"
     yield "|---" * (len(Status) + 1) + "|"
-    for title, kind in (("Topics", _TOPIC), ("Groups", _GROUP), ("Brokers", _BROKER)):
+    for title, kind in _KINDS:
         counts = Counter(
             row.status for _, of_kind, rows in _SECTIONS if of_kind is kind for row in rows
         )
@@ -127,7 +141,7 @@ def _facts(kind: ConfigResourceType, definition: ConfigDefinition) -> Iterator[s
     valid = str(definition.validator or "")
     if valid:
         yield f"valid values `{valid}`"
-    yield f"{kind.name.lower()}, {_update_mode(kind, definition)}"
+    yield f"{kind.name.lower().replace('_', ' ')}, {_update_mode(kind, definition)}"
     if definition.is_internal:
         yield "internal"
     yield f"**{definition.status.value}**"

@@ -1,4 +1,5 @@
-"""The resources that have configs: a topic, a group, a broker, or (with no name) all brokers."""
+"""The resources that have configs: a topic, a group, a subscription to client metrics, a broker, or
+(with no name) all brokers."""
 
 from __future__ import annotations
 
@@ -7,7 +8,12 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from ottla.configs.definition import Definitions
-from ottla.configs.definitions import BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFIGS
+from ottla.configs.definitions import (
+    BROKER_CONFIGS,
+    CLIENT_METRICS_CONFIGS,
+    GROUP_CONFIGS,
+    TOPIC_CONFIGS,
+)
 
 
 class ConfigResourceType(IntEnum):
@@ -36,4 +42,5 @@ RESOURCE_DEFINITIONS: Final[Mapping[ConfigResourceType, Definitions]] = {
     ConfigResourceType.TOPIC: TOPIC_CONFIGS,
     ConfigResourceType.BROKER: BROKER_CONFIGS,
     ConfigResourceType.GROUP: GROUP_CONFIGS,
+    ConfigResourceType.CLIENT_METRICS: CLIENT_METRICS_CONFIGS,
 }

@@ -15,6 +15,7 @@ from tests.support.nodes.node_listeners import HOST
 _PACKAGE = "org.apache.kafka.tools"
 _TOOLS = {
     "kafka-broker-api-versions": f"{_PACKAGE}.BrokerApiVersionsCommand",
+    "kafka-client-metrics": f"{_PACKAGE}.ClientMetricsCommand",
     "kafka-cluster": f"{_PACKAGE}.ClusterTool",
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-console-consumer": f"{_PACKAGE}.consumer.ConsoleConsumer",

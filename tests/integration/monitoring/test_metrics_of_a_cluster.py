@@ -11,17 +11,20 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 from ottla.metrics import Family, MetricKind
 from ottla.metrics.table import NODE_FAMILIES
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import ApiVersionsRequest
+from ottla.wire.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
+from ottla.wire.messages.push_telemetry import PushTelemetryRequest
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest
 from tests.support.monitoring.monitored_cluster import MetricsPorts
@@ -136,6 +139,23 @@ def authenticate(monitored: Monitored, password: str) -> int:
         return int(response.error_code)
 
 
+def push_metrics(monitored: Monitored) -> None:
+    """As a client does that is subscribed."""
+    data = MetricsData()
+    metrics = data.resource_metrics.add().scope_metrics.add().metrics
+    metrics.add(name="lag").gauge.data_points.add(as_int=1)
+    metrics.add(name="sent").sum.is_monotonic = True
+    metrics[1].sum.data_points.add(as_int=2)
+    with WireConnection(monitored.nodes[0].address) as connection:
+        subscription = connection.send_request(GetTelemetrySubscriptionsRequest(), 0)
+        push = PushTelemetryRequest(
+            client_instance_id=subscription.client_instance_id,
+            subscription_id=subscription.subscription_id,
+            metrics=data.SerializeToString(),
+        )
+        assert connection.send_request(push, 0).error_code == 0
+
+
 def sample_names(family: Family) -> set[str]:
     if family.kind is MetricKind.HISTOGRAM:
         return {f"{family.name}_{each}" for each in ("bucket", "count", "sum")}
@@ -150,6 +170,7 @@ def test_everything_in_the_table_is_exported_and_nothing_else(
     run_transaction(monitored)
     assert not authenticate(monitored, "secret")
     assert authenticate(monitored, "wrong")
+    push_metrics(monitored)
     with WireConnection(monitored.nodes[0].address) as connection:
         unknown = MetadataRequest(
             topics=[MetadataRequestTopic(name="missing")], allow_auto_topic_creation=False

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import pytest
 
-from ottla.wire.apis import LISTENERS, ApiKey
-
 ROOT = Path(__file__).resolve().parents[3]
 UNIT, INTEGRATION = "tests/unit", "tests/integration"
 SECURITY = f"{INTEGRATION}/security"
@@ -58,7 +56,7 @@ VULNERABILITIES = (
         ("CVE-2026-111073", "apache/kafka#23429", "franz-go#1461"),
         "decompression bombs in telemetry, produce requests, compaction and clients",
         (
-            f"{SECURITY}/test_known_vulnerabilities.py::test_telemetry_is_not_served",
+            f"{UNIT}/broker/handlers/test_telemetry.py::test_a_bomb_is_refused_at_the_limit",
             f"{INTEGRATION}/test_malformed_input.py::test_bombs_are_refused_before_they_take_much",
             f"{UNIT}/storage/test_batch_bombs.py::"
             "test_a_batch_that_would_be_too_large_when_opened_is_refused",
@@ -190,8 +188,3 @@ def test_every_vulnerability_is_repeated_by_tests_that_exist(row: Vulnerability)
     for name in row.tests:
         path, _, test = name.partition("::")
         assert test in names_of_tests(path), f"there is no {name}"
-
-
-def test_telemetry_is_not_served() -> None:
-    """Its payload is compressed, and any client may send it."""
-    assert not {ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY} & set(LISTENERS)

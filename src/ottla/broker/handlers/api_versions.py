@@ -51,6 +51,9 @@ def describe_apis(
         and _CLIENT_WORD.fullmatch(request.client_software_version)
     ):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+    if version >= _NAMED_FROM_VERSION and context.connection is not None:
+        software = request.client_software_name, request.client_software_version
+        context.connection.session.software = software
     return ApiVersionsResponse(
         api_keys=[api.advertised for api in apis.values()],
         supported_features=[

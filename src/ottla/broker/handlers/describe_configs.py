@@ -1,8 +1,8 @@
 """DescribeConfigs, versions 1 to 4: configs with their sources, and documentation (KIP-569).
 
-For topics, groups and this broker the response has all configs, set or not. For the broker resource
-without a name it has the cluster-wide defaults that are set, and for client metrics the configs
-that are set. Errors per resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION,
+For topics, groups, subscriptions to client metrics and this broker the response has all configs,
+set or not. For the broker resource without a name it has the cluster-wide defaults that are set.
+Errors per resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION,
 INVALID_REQUEST for another broker or an unknown type.
 """
 
@@ -22,6 +22,7 @@ from ottla.configs import (
     ConfigType,
     describe_broker,
     describe_brokers_default,
+    describe_client_metrics,
     describe_group,
     describe_topic,
 )
@@ -115,8 +116,7 @@ def _entries(cluster: ClusterView, requested: DescribeConfigsResource) -> list[C
     configs = cluster.image.configs_of(ConfigResource(kind, name))
     if kind is ConfigResourceType.GROUP:
         return describe_group(configs, node=cluster.config, names=names)
-    source = ConfigSource.CLIENT_METRICS_CONFIG
-    return [_entry(config, value, source) for config, value in configs.items()]
+    return describe_client_metrics(configs, names=names)
 
 
 def _topic_entries(

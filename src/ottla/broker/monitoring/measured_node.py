@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Final
 
 from ottla.broker.host_seams import HostSeams
+from ottla.broker.monitoring.client_metrics import ClientMetrics
 from ottla.broker.monitoring.controller_metrics import ControllerMetrics
 from ottla.broker.monitoring.coordinator_metrics import CoordinatorMetrics
 from ottla.broker.monitoring.node_metrics import ConnectionMetrics, NodeMetrics
@@ -16,6 +17,7 @@ from ottla.broker.monitoring.partition_metrics import PartitionMetrics
 from ottla.broker.monitoring.process_metrics import ProcessMetrics, host_facts
 from ottla.broker.node import Node
 from ottla.metrics import Metrics
+from ottla.metrics.otlp import RelayedPoint
 from ottla.metrics.table.process import OTLP_EXPORTS
 
 _log = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ class MeasuredNode:
         NodeMetrics(node.metrics, node, seams.clock)
         # None until the node has opened its metadata.
         self._coordinators: CoordinatorMetrics | None = None
+        self._clients: ClientMetrics | None = None
         node.progress.listen(self._maybe_measure_broker)
         self._reading_facts: asyncio.Future[None] | None = None
         # Readers take turns, so that together they do not slow the node down more than one.
@@ -54,6 +57,10 @@ class MeasuredNode:
             await self._prepare()
             yield self.node.metrics
 
+    def pushed_by_clients(self) -> Iterable[tuple[dict[str, str], Iterable[RelayedPoint]]]:
+        """The attributes of each client, and its metrics."""
+        return () if self._clients is None else self._clients.relayed()
+
     def _maybe_measure_broker(self) -> None:
         broker = self.node.opened_broker
         if broker is not None and self._coordinators is None:
@@ -62,6 +69,7 @@ class MeasuredNode:
             PartitionMetrics(metrics, broker)
             ControllerMetrics(metrics, broker)
             self._coordinators = CoordinatorMetrics(metrics, broker)
+            self._clients = ClientMetrics(metrics, broker)
 
     async def _prepare(self) -> None:
         """Reads what takes a moment: the system, and other nodes."""

@@ -12,15 +12,17 @@ import logging
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from itertools import chain
 from typing import Final, TypeAlias
 
 from ottla.broker.monitoring.measured_node import MeasuredNode
-from ottla.broker.monitoring.slices import in_slices
 from ottla.configs.otlp_endpoint import OtlpEndpoint
 from ottla.configs.value import Password
-from ottla.metrics.otlp import MeasuredResource, Times, export_requests
+from ottla.metrics.otlp import MeasuredResource, Times, export_requests, relayed_requests
 from ottla.metrics.table import process as table
+from ottla.metrics.table.client_telemetry import PUSHED_FAMILIES
 from ottla.runtime.https_request import HttpContent, HttpsRequest
+from ottla.runtime.slices import in_slices
 
 _log = logging.getLogger(__name__)
 
@@ -90,9 +92,10 @@ class OtlpExport:
         async with self._measured.reading() as metrics:
             now_ns = self._clock.now_ms() * _NS_PER_MS
             times = Times(self._started_ns, now_ns)
-            encoding = export_requests(metrics, self._resource(), times)
+            own = export_requests(metrics, self._resource(), times, left_out=PUSHED_FAMILIES)
+            clients = relayed_requests(self._measured.pushed_by_clients(), times)
             requests = []
-            async for each in in_slices(encoding, self._clock):
+            async for each in in_slices(chain(own, clients), self._clock):
                 if each is not None:
                     requests.append(each)
             return requests

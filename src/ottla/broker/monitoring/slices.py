@@ -1,4 +1,4 @@
-"""Reads metrics on the event loop in slices of a millisecond.
+"""Renders metrics on the event loop in slices of a millisecond.
 
 Between two slices the loop handles what has arrived. A thread would not do better: it would hold
 the interpreter's lock for up to 5 ms at a time, whenever the loop waits for it, and it would read a
@@ -7,15 +7,11 @@ state that changes meanwhile. `python -m benchmarks scrape` measures both.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
-from typing import Final, TypeVar
+from collections.abc import AsyncGenerator
 
 from ottla.metrics import Metrics, TextFormat, render
 from ottla.runtime.clock import Clock
-
-T = TypeVar("T")
-
-_SLICE_SECONDS: Final = 0.001
+from ottla.runtime.slices import SLICE_SECONDS
 
 
 async def rendered_in_slices(
@@ -25,19 +21,9 @@ async def rendered_in_slices(
     slice_: list[str] = []
     for piece in render(metrics, text_format):
         slice_.append(piece)
-        if clock.monotonic() - started > _SLICE_SECONDS:
+        if clock.monotonic() - started > SLICE_SECONDS:
             yield "".join(slice_).encode()
             slice_.clear()
             await clock.sleep(0)
             started = clock.monotonic()
     yield "".join(slice_).encode()
-
-
-async def in_slices(pieces: Iterable[T], clock: Clock) -> AsyncGenerator[T, None]:
-    """The pieces, each of which takes much less than a millisecond."""
-    started = clock.monotonic()
-    for piece in pieces:
-        yield piece
-        if clock.monotonic() - started > _SLICE_SECONDS:
-            await clock.sleep(0)
-            started = clock.monotonic()

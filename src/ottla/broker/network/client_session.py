@@ -11,6 +11,7 @@ small frames only, and is closed after a deadline.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ottla.broker.control.authentication import Authentication
 from ottla.broker.network.listener_access import AuthenticationLimits, ListenerAccess
@@ -24,6 +25,8 @@ from ottla.security.sasl.session import SaslSession
 from ottla.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ottla.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ottla.wire.schema import Message
+
+_UNKNOWN_SOFTWARE: Final = ("unknown", "unknown")
 
 
 class NotAuthenticatedError(ConnectionAbortedError):
@@ -55,6 +58,14 @@ class ClientSession:
         # A failure ends the connection. Its end may have a reason of its own.
         self.has_failed = False
         self.sasl: SaslSession | None = access.sasl_session()
+        # The name and version of the client's software, as ApiVersions has them (KIP-511).
+        self.software = _UNKNOWN_SOFTWARE
+
+    @property
+    def port(self) -> int:
+        """Of the client."""
+        assert self._connection is not None
+        return self._connection.peer_address.port
 
     @property
     def limits(self) -> AuthenticationLimits | None:

@@ -24,6 +24,8 @@ METRICS_CONFIGS: Final = (
     string("ottla.metrics.otlp.endpoint", ""),
     password("ottla.metrics.otlp.headers"),
     int32("ottla.metrics.otlp.interval.ms", 60_000, at_least(1_000)),
+    int32("ottla.client.metrics.series.max", 10_000, at_least(0), LOW),
+    int32("telemetry.max.bytes", 1_048_576, at_least(1), LOW),
     *without_effect(
         int32("kafka.metrics.polling.interval.secs", 10, at_least(1), LOW),
         strings("kafka.metrics.reporters", (), list_of(), LOW),
@@ -37,6 +39,5 @@ METRICS_CONFIGS: Final = (
         int32("metrics.num.samples", 2, at_least(1), LOW),
         string("metrics.recording.level", "INFO", LOW),
         int64("metrics.sample.window.ms", 30_000, at_least(1), LOW),
-        int32("telemetry.max.bytes", 1_048_576, at_least(1), LOW),
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.configs.definition import ConfigDefinition
+from ottla.configs.documentation.client_metrics import CLIENT_METRICS_TEXTS
 from ottla.configs.documentation.group_overrides import GROUP_TEXTS
 from ottla.configs.documentation.groups import GROUPS_TEXTS
 from ottla.configs.documentation.log import LOG_TEXTS
@@ -46,6 +47,7 @@ TEXTS: Final[Mapping[ConfigResourceType, Mapping[str, str]]] = {
     ConfigResourceType.BROKER: _BROKER_TEXTS,
     ConfigResourceType.TOPIC: TOPIC_TEXTS,
     ConfigResourceType.GROUP: GROUP_TEXTS,
+    ConfigResourceType.CLIENT_METRICS: CLIENT_METRICS_TEXTS,
 }
 _WITHOUT_EFFECT: Final = " Ottla accepts this setting without effect."
 _REFUSED: Final = " Ottla does not support this and refuses any value except the default"

@@ -20,6 +20,10 @@ METRICS_TEXTS: Final[Mapping[str, str]] = {
     "metrics.sample.window.ms": (
         "Length of each sample from which a metric is computed, in milliseconds."
     ),
+    "ottla.client.metrics.series.max": (
+        "Largest number of series that a broker keeps of what clients have pushed (KIP-714). "
+        "Further series are left out and counted."
+    ),
     "ottla.log.format": (
         "Format of the lines that the node logs: text, or json with one object for each line "
         "(time, level, logger, message, node, and exception if there is one)."
@@ -44,7 +48,7 @@ METRICS_TEXTS: Final[Mapping[str, str]] = {
         "How often the node sends its metrics to ottla.metrics.otlp.endpoint, in milliseconds."
     ),
     "telemetry.max.bytes": (
-        "Largest amount of metrics that a client may push to the broker at once, in bytes "
-        "(KIP-714)."
+        "Largest amount of metrics that a client may push to the broker at once, in bytes, "
+        "compressed or not (KIP-714)."
     ),
 }

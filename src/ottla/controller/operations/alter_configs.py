@@ -1,5 +1,5 @@
-"""IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, groups, brokers and the
-cluster.
+"""IncrementalAlterConfigs (0 to 1) and AlterConfigs (0 to 2) for topics, groups, brokers, the
+cluster and client metrics.
 
 Per resource: TOPIC_, GROUP_ and CLUSTER_AUTHORIZATION_FAILED, INVALID_CONFIG, INVALID_REQUEST,
 UNKNOWN_TOPIC_OR_PARTITION, BROKER_ID_NOT_REGISTERED, UNSUPPORTED_VERSION for an unknown resource
@@ -21,6 +21,7 @@ from ottla.configs import (
     apply_changes,
     replace_configs,
     validate_broker_configs,
+    validate_client_metrics_configs,
     validate_dynamic_configs,
     validate_group_configs,
     validate_topic_configs,
@@ -153,6 +154,8 @@ def _check(
         if not resource.name:
             raise _invalid("Default group resources are not allowed.")
         validate_group_configs(configs, broker=context.node.values)
+    elif resource.type is ConfigResourceType.CLIENT_METRICS:
+        validate_client_metrics_configs(resource.name, configs)
     else:
         raise _invalid(f"The configs of {resource.type.name} resources cannot be altered here.")
 

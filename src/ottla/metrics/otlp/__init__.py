@@ -4,6 +4,12 @@ Both directions use the few messages of `opentelemetry/proto/metrics/v1` that me
 binary encoding. The library of OpenTelemetry would add five packages for that.
 """
 
-from ottla.metrics.otlp.encoding import MeasuredResource, Times, export_requests
+from ottla.metrics.otlp.encoding import (
+    MeasuredResource,
+    RelayedPoint,
+    Times,
+    export_requests,
+    relayed_requests,
+)
 
-__all__ = ["MeasuredResource", "Times", "export_requests"]
+__all__ = ["MeasuredResource", "RelayedPoint", "Times", "export_requests", "relayed_requests"]

@@ -6,12 +6,13 @@ may continue in the next one. Counters and histograms are cumulative since the n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 
 from ottla.metrics.family import Distribution, Family, MetricKind, Sample
+from ottla.metrics.otlp.decoding import Attributes
 from ottla.metrics.otlp.protobuf import (
     bytes_field,
     double_field,
@@ -58,12 +59,23 @@ class Times(NamedTuple):
     now_ns: int
 
 
+class RelayedPoint(NamedTuple):
+    """A number that another process has measured."""
+
+    metric: str
+    attributes: Attributes
+    value: float
+    is_counter: bool
+
+
 def export_requests(
-    metrics: Metrics, resource: MeasuredResource, times: Times
+    metrics: Metrics, resource: MeasuredResource, times: Times, left_out: Collection[Family] = ()
 ) -> Iterator[bytes | None]:
     """The requests. None marks a place where the caller may pause, also after each family."""
     sent = _Requests(resource)
     for family, source in metrics.families():
+        if family in left_out:
+            continue
         points: list[bytes] = []
         for point in _points(family, source(), times):
             if point is None:
@@ -80,12 +92,45 @@ def export_requests(
     yield sent.take()
 
 
+def relayed_requests(
+    resources: Iterable[tuple[Mapping[str, str], Iterable[RelayedPoint]]], times: Times
+) -> Iterator[bytes | None]:
+    """Requests with what other processes have measured: the attributes of each, and its points."""
+    parts: list[bytes] = []
+    size = 0
+    for attributes, points in resources:
+        found = []
+        for count, point in enumerate(points, start=1):
+            found.append(_relayed_metric(point, times))
+            if count % _POINTS_PER_PIECE == 0:
+                yield None
+        resource = bytes_field(1, _attributes(1, attributes))
+        parts.append(bytes_field(1, resource + bytes_field(2, b"".join(found))))
+        size += len(parts[-1])
+        if size > _REQUEST_BYTES_MAX:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield b"".join(parts)
+
+
+def _relayed_metric(relayed: RelayedPoint, times: Times) -> bytes:
+    attributes = _attributes(_NUMBER_ATTRIBUTES, dict(relayed.attributes))
+    point = fixed64_field(3, times.now_ns) + _number(relayed.value) + attributes
+    kind = MetricKind.COUNTER if relayed.is_counter else MetricKind.GAUGE
+    data = bytes_field(_DATA[kind], bytes_field(1, point) + _traits(kind))
+    return bytes_field(2, text_field(1, relayed.metric) + data)
+
+
+def _attributes(number: int, attributes: Mapping[str, str]) -> bytes:
+    return b"".join(attribute(number, *pair) for pair in attributes.items())
+
+
 class _Requests:
     """The request that is being filled."""
 
     def __init__(self, resource: MeasuredResource) -> None:
-        attributes = b"".join(attribute(1, *pair) for pair in resource.attributes.items())
-        self._resource = bytes_field(1, attributes)
+        self._resource = bytes_field(1, _attributes(1, resource.attributes))
         self._scope = bytes_field(1, text_field(1, "ottla") + text_field(2, resource.version))
         self._metrics: list[bytes] = []
         self.bytes = 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ottla.metrics.family import Family
+from ottla.metrics.table.client_telemetry import CLIENT_TELEMETRY_FAMILIES
 from ottla.metrics.table.controllers import CONTROLLER_FAMILIES
 from ottla.metrics.table.coordinators import COORDINATOR_FAMILIES
 from ottla.metrics.table.pipelines import PIPELINE_FAMILIES
@@ -24,6 +25,7 @@ NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     "Logs and disks": STORAGE_FAMILIES,
     "Groups and transactions": COORDINATOR_FAMILIES,
     "Controllers and the metadata quorum": CONTROLLER_FAMILIES,
+    "Metrics of clients": CLIENT_TELEMETRY_FAMILIES,
 }
 SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     **NODE_SECTIONS,

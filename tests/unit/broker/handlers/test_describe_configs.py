@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.configs import ConfigResourceType, ConfigSource, ConfigType
+from ottla.configs import ConfigResource, ConfigResourceType, ConfigSource, ConfigType
 from ottla.model import ErrorCode
 from ottla.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -124,10 +124,18 @@ def test_what_there_is_not_is_refused(
     assert result.error_message
 
 
-def test_client_metrics_without_configs_have_none(node: OneNode) -> None:
-    result = describe(node, ConfigResourceType.CLIENT_METRICS, "subscription")
+def test_client_metrics_show_all_configs_whether_they_are_set_or_not(node: OneNode) -> None:
+    subscription = ConfigResource(ConfigResourceType.CLIENT_METRICS, "subscription")
+    node.image.configs[subscription] = {"interval.ms": "1000"}
 
-    assert (result.error_code, result.configs) == (ErrorCode.NONE, [])
+    result = describe(node, ConfigResourceType.CLIENT_METRICS, "subscription", documentation=True)
+
+    assert [(each.name, each.value, each.config_source) for each in result.configs] == [
+        ("interval.ms", "1000", ConfigSource.CLIENT_METRICS_CONFIG),
+        ("match", "", ConfigSource.DEFAULT_CONFIG),
+        ("metrics", "", ConfigSource.DEFAULT_CONFIG),
+    ]
+    assert "Which clients" in (result.configs[1].documentation or "")
 
 
 @pytest.mark.parametrize("version", [3, 4])
