@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from benchmarks.figure import Figure
+from ottla.client.producing.column_partitioner import ColumnPartitioner
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.writing.batches import cut_batches
-from ottla.pipeline.writing.partitioner import Partitioner
-from ottla.pipeline.writing.record_bodies import Payloads
 from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.runtime.allocator import keep_freed_memory
 from ottla.wire.records.batch import read_body, validate_batch
@@ -20,6 +18,8 @@ from ottla.wire.records.columns import decode_columns
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
+from ottla.wire.records.record_bodies import Payloads
+from ottla.wire.records.row_batches import cut_batches
 
 SECONDS = 0.5
 ROUNDS = 3
@@ -73,7 +73,7 @@ def columns_of(records: Sequence[Record]) -> Payloads:
 def seal_columns(rows: Payloads) -> int:
     """As the sink does it: partitions by keys, batches by partition. Returns the bytes of all."""
     sizes = rows.sizes_max()
-    partitioner = Partitioner(first=0, batch_bytes=BATCH_BYTES)
+    partitioner = ColumnPartitioner(first=0, batch_bytes=BATCH_BYTES)
     targets = partitioner.partitions(rows.keys, None, sizes, count=4)
     how = Seal(ProducerId(1), ProducerEpoch(0), 0, True, TimestampMs(0), Codec.NONE, None)
     batches = cut_batches(rows, targets, sizes, batch_bytes_max=BATCH_BYTES)

@@ -24,7 +24,7 @@ from ottla.pipeline.writing.errors import (
 )
 from ottla.pipeline.writing.journal import Journal
 from ottla.pipeline.writing.options import parse_options
-from ottla.pipeline.writing.transactions import Producer as Identity
+from ottla.pipeline.writing.transactions import SinkProducer as Identity
 from ottla.pipeline.writing.transactions import SinkTransactions
 from ottla.testing import Cluster
 from tests.conformance.kafka.process import reason_unavailable as no_kafka

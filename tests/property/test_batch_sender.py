@@ -18,8 +18,7 @@ from ottla.pipeline.reading.cluster import SourceCluster
 from ottla.pipeline.writing.batch_sender import BatchSender
 from ottla.pipeline.writing.errors import FencedError
 from ottla.pipeline.writing.options import parse_options
-from ottla.pipeline.writing.sealing import UnsealedBatch
-from ottla.pipeline.writing.transactions import Producer
+from ottla.pipeline.writing.transactions import SinkProducer
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 from ottla.wire.messages.produce import (
@@ -29,8 +28,9 @@ from ottla.wire.messages.produce import (
     TopicProduceResponse,
 )
 from ottla.wire.records.header import read_header
+from ottla.wire.records.row_batches import UnsealedBatch
 
-PRODUCER = Producer("writer", ProducerId(7), ProducerEpoch(0))
+PRODUCER = SinkProducer("writer", ProducerId(7), ProducerEpoch(0))
 OPTIONS = parse_options({"kafka.bootstrap.servers": "nowhere:9092"}, is_streaming=True)
 BODY = memoryview(bytes(7))
 

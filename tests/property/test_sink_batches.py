@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.writing.batches import cut_batches
-from ottla.pipeline.writing.murmur2 import murmur2
-from ottla.pipeline.writing.row_loops import hash_keys, to_column
 from ottla.pipeline.writing.rows import to_rows
 from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES
+from ottla.wire.records.murmur2 import murmur2
 from ottla.wire.records.record import Record
+from ottla.wire.records.row_batches import cut_batches
+from ottla.wire.records.row_loops import hash_keys, to_column
 from tests.support.storage.records import record_lists
 
 NOW = TimestampMs(1_700_000_000_000)

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple, Self
 from ottla.channels.authentication import AuthenticationFailedError, authenticate
 from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.channels.errors import ChannelError, NotSentError, RequestTimedOutError
+from ottla.model import Buffer
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.network import Address, Connection, Network
 from ottla.runtime.tls.errors import TlsHandshakeError
@@ -173,23 +174,25 @@ class Channel:
     def send(self, request: Message, version: int, *, timeout_ms: int) -> asyncio.Future[Any]:
         """Returns a future of the response. Raises NotSentError at once if the channel is
         closed."""
-        name = type(request).__name__
-        if self._connection is None or not self.is_open:
-            raise NotSentError(f"cannot send {name}: {self._explanation(None)}")
+        correlation_id, parts = self._encoded(request, version)
         key = request.api_key
-        assert key is not None, f"{name} is not a request"
-        correlation_id = self._correlation_id
-        self._correlation_id = (correlation_id + 1) % _CORRELATION_IDS
-        parts = encode_request(
-            request, version, correlation_id=correlation_id, client_id=self._client_id
-        )
+        assert key is not None
+        assert self._connection is not None
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         timer = self._clock.call_later(
             timeout_ms / 1_000, lambda: self._time_is_up(correlation_id, timeout_ms)
         )
+        name = type(request).__name__
         self._outstanding[correlation_id] = _Outstanding(name, key, version, answer, timer)
         self._connection.write(parts)
         return answer
+
+    def post(self, request: Message, version: int) -> None:
+        """Sends a request that the node does not answer: Produce with acks=0. Raises NotSentError
+        at once if the channel is closed."""
+        _, parts = self._encoded(request, version)
+        assert self._connection is not None
+        self._connection.write(parts)
 
     def close(self) -> None:
         """Closes the connection. Outstanding requests fail with a ChannelError."""
@@ -235,6 +238,18 @@ class Channel:
         self._on_closed(self)
 
     # ----
+
+    def _encoded(self, request: Message, version: int) -> tuple[int, list[Buffer]]:
+        name = type(request).__name__
+        if self._connection is None or not self.is_open:
+            raise NotSentError(f"cannot send {name}: {self._explanation(None)}")
+        assert request.api_key is not None, f"{name} is not a request"
+        correlation_id = self._correlation_id
+        self._correlation_id = (correlation_id + 1) % _CORRELATION_IDS
+        parts = encode_request(
+            request, version, correlation_id=correlation_id, client_id=self._client_id
+        )
+        return correlation_id, parts
 
     def _answered(self, frame: memoryview) -> None:
         if len(frame) < _CORRELATION.size:

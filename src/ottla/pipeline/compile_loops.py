@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from ottla.client.producing.column_partitioner import ColumnPartitioner
 from ottla.model import ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.writing.batches import cut_batches
-from ottla.pipeline.writing.partitioner import Partitioner
-from ottla.pipeline.writing.record_bodies import Payloads, encode_headers
 from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.wire.records.columns import RecordColumns, decode_columns
 from ottla.wire.records.compression import Codec
+from ottla.wire.records.record_bodies import Payloads, encode_headers
+from ottla.wire.records.row_batches import cut_batches
 
 _HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 
@@ -24,7 +24,7 @@ def compile_loops() -> RecordColumns:
     headers = pa.array([[{"key": "of", "value": b"a pipeline"}]], _HEADERS)
     payloads = Payloads(column, column, *encode_headers(headers))
     sizes = payloads.sizes_max()
-    targets = Partitioner(first=0, batch_bytes=1).partitions(column, None, sizes, count=1)
+    targets = ColumnPartitioner(first=0, batch_bytes=1).partitions(column, None, sizes, count=1)
     how = Seal(ProducerId(0), ProducerEpoch(0), 0, False, TimestampMs(0), Codec.NONE, None)
     batches = cut_batches(payloads, targets, sizes, batch_bytes_max=1)
     return decode_columns([seal(batch, how) for batch in batches])

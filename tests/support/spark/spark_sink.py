@@ -20,7 +20,7 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 from ottla.pipeline.writing import data_sink
 from ottla.pipeline.writing.data_sink import OttlaStreamWriter, OttlaWriter, Prepared
 from ottla.pipeline.writing.options import parse_options
-from ottla.pipeline.writing.transactions import Producer, SinkTransactions
+from ottla.pipeline.writing.transactions import SinkProducer, SinkTransactions
 from tests.conformance.clients import TIMEOUT_S
 
 SCHEMA = StructType(
@@ -114,7 +114,7 @@ def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> It
     """Fails at the given end of a transaction, before or after its request."""
     end, count = SinkTransactions.end, 0
 
-    async def counted(self: SinkTransactions, producer: Producer, *, commits: bool) -> None:
+    async def counted(self: SinkTransactions, producer: SinkProducer, *, commits: bool) -> None:
         nonlocal count
         count += 1
         if count == number and before:

@@ -9,14 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from ottla.client.producing.column_partitioner import ColumnPartitioner
 from ottla.pipeline.compile_loops import compile_loops
-from ottla.pipeline.writing import row_loops
-from ottla.pipeline.writing.batches import cut_batches
-from ottla.pipeline.writing.partitioner import Partitioner
 from ottla.pipeline.writing.rows import to_rows
-from ottla.wire.records import column_loops
+from ottla.wire.records import column_loops, row_loops
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.columns import decode_columns
+from ottla.wire.records.row_batches import cut_batches
 from tests.support.kafka.java_batches import JAVA_BATCHES
 from tests.support.storage.records import JAVA_RECORDS
 
@@ -28,8 +27,8 @@ import numpy as np
 import pyarrow as pa
 # Every loop is made when its module is imported; one that is short is compiled as well.
 import ottla.wire.records.column_loops
-from ottla.pipeline.writing.murmur2 import murmur2
-from ottla.pipeline.writing.row_loops import hash_keys, to_column
+from ottla.wire.records.murmur2 import murmur2
+from ottla.wire.records.row_loops import hash_keys, to_column
 hashes = np.zeros(1, np.uint32)
 hash_keys(to_column(pa.array([b"row"], pa.binary())), hashes)
 assert hashes.tolist() == [murmur2(b"row")]
@@ -60,7 +59,7 @@ def test_nothing_is_left_to_compile() -> None:
     for some in (rows, rows.slice(1)):
         payloads = to_rows([some], has_topic=True).payloads
         sizes = payloads.sizes_max()
-        targets = Partitioner(first=0, batch_bytes=1).partitions(
+        targets = ColumnPartitioner(first=0, batch_bytes=1).partitions(
             payloads.values, None, sizes, count=2
         )
         assert list(cut_batches(payloads, targets, sizes, batch_bytes_max=1_000))

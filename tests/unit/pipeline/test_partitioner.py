@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from ottla.pipeline.writing.murmur2 import murmur2
-from ottla.pipeline.writing.partitioner import Partitioner
+from ottla.client.producing.column_partitioner import ColumnPartitioner
+from ottla.wire.records.murmur2 import murmur2
 
 SIZES = np.full(6, 40, np.int64)
 
@@ -14,7 +14,7 @@ SIZES = np.full(6, 40, np.int64)
 def partitions(
     keys: list[bytes | None], given: list[int | None] | None = None, *, first: int = 0
 ) -> list[int]:
-    partitioner = Partitioner(first=first, batch_bytes=80)
+    partitioner = ColumnPartitioner(first=first, batch_bytes=80)
     column = None if given is None else pa.array(given, pa.int32())
     sizes = SIZES[: len(keys)]
     found = partitioner.partitions(pa.array(keys, pa.binary()), column, sizes, count=5)
@@ -47,7 +47,7 @@ def test_rows_without_a_key_fill_a_batch_before_the_next_partition_has_one() -> 
 
 
 def test_the_next_rows_go_on_where_the_last_ones_were() -> None:
-    partitioner = Partitioner(first=0, batch_bytes=80)
+    partitioner = ColumnPartitioner(first=0, batch_bytes=80)
     keys = pa.nulls(3, pa.binary())
     found = [partitioner.partitions(keys, None, SIZES[:3], count=5).tolist() for _ in range(2)]
     assert found == [[0, 0, 1], [1, 2, 2]]

@@ -32,6 +32,7 @@ from ottla.client.cluster.retries import (
     backoff_seconds,
     final_error,
     is_refusal,
+    origin,
 )
 from ottla.client.cluster.seams import ClientSeams
 from ottla.client.errors import TimedOutError
@@ -142,6 +143,10 @@ class ClientCluster:
             self._coordinators.forget_node(node_id)
             raise
 
+    async def post(self, node_id: int, request: Message, *, version_max: int | None = None) -> None:
+        """Sends a request that has no response, as Produce with acks=0. Raises ChannelError."""
+        await self._nodes.connection(node_id, Lane.MAIN).post(request, version_max=version_max)
+
     async def connect(self, node_id: int, *, lane: Lane = Lane.MAIN) -> None:
         """Connects unless it is connected. Raises ChannelError."""
         await self._nodes.connection(node_id, lane).connect()
@@ -175,8 +180,8 @@ class ClientCluster:
                     node_id, request, lane=lane, version_max=version_max, timeout_ms=timeout_ms
                 )
             except NotSentError as error:
-                if is_refusal(_origin(error)):
-                    raise _origin(error) from None
+                if is_refusal(origin(error)):
+                    raise origin(error) from None
                 reasons.append(str(error))
         raise NotSentError("; ".join(dict.fromkeys(reasons)))
 
@@ -253,7 +258,7 @@ class ClientCluster:
             try:
                 return await within(self.clock, deadline, attempt(), what=what)
             except (ChannelError, KafkaError) as error:
-                final = final_error(_origin(error), what)
+                final = final_error(error, what)
                 if final is not None:
                     raise final from error
                 reason = error
@@ -314,12 +319,6 @@ class ClientCluster:
         seconds = self.clock.monotonic() - started
         why = f": {reason}" if reason is not None else ""
         return TimedOutError(f"{what}: no success within {seconds:.1f} s{why}")
-
-
-def _origin(error: Any) -> Any:
-    """The error of the attempt to connect, which a `NotSentError` of a peer has as its cause."""
-    cause = error.__cause__
-    return cause if isinstance(error, NotSentError) and isinstance(cause, ChannelError) else error
 
 
 def _task_failed(name: str, error: BaseException) -> None:

@@ -90,6 +90,14 @@ class NodeConnection:
             self._throttle(throttle_ms)
         return response
 
+    async def post(self, request: Message, *, version_max: int | None) -> None:
+        """Sends a request that the node does not answer. Raises ChannelError."""
+        channel = self._peer.connected_channel()
+        if channel is None:
+            channel = await self._peer.channel()
+        self.last_used = self._clock.monotonic()
+        channel.post(request, self._version(request, version_max))
+
     async def connect(self) -> None:
         """Raises ChannelError."""
         await self._peer.channel()

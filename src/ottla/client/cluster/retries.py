@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.channels import ChannelError, UnknownRequestError
+from ottla.channels import ChannelError, NotSentError, UnknownRequestError
 from ottla.channels.authentication import AuthenticationFailedError
 from ottla.client.errors import (
     ApiError,
@@ -57,11 +57,19 @@ def is_refusal(error: ChannelError) -> bool:
 
 def final_error(error: KafkaError | ChannelError, what: str) -> ClientError | None:
     """The exception for a failure that is not tried again; None for one that is."""
+    if isinstance(error, ChannelError):
+        error = origin(error)
     if isinstance(error, UnknownRequestError):
         return UnsupportedVersionError(ErrorCode.UNSUPPORTED_VERSION, f"{what}: {error}")
     if isinstance(error, ChannelError):
         return RefusedConnectionError(f"{what}: {error}") if is_refusal(error) else None
     return None if error.retriable else named(error)
+
+
+def origin(error: ChannelError) -> ChannelError:
+    """The error of the attempt to connect, which a `NotSentError` of a peer has as its cause."""
+    cause = error.__cause__
+    return cause if isinstance(error, NotSentError) and isinstance(cause, ChannelError) else error
 
 
 def named(error: KafkaError) -> ApiError:
@@ -73,4 +81,5 @@ def public_error(error: KafkaError | ChannelError, what: str) -> ClientError:
     """The exception for any failure, for callers that do not try again."""
     if isinstance(error, KafkaError):
         return named(error)
+    error = origin(error)
     return final_error(error, what) or ConnectionFailedError(f"{what}: {error}")

@@ -18,8 +18,8 @@ from ottla.pipeline.reading.cluster import SourceCluster, require
 from ottla.pipeline.reading.errors import ClusterError
 from ottla.pipeline.writing.errors import FencedError, RowError
 from ottla.pipeline.writing.options import SinkOptions
-from ottla.pipeline.writing.sealing import Seal, UnsealedBatch, seal
-from ottla.pipeline.writing.transactions import Producer, SinkTransactions
+from ottla.pipeline.writing.sealing import Seal, seal
+from ottla.pipeline.writing.transactions import SinkProducer, SinkTransactions
 from ottla.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -27,6 +27,7 @@ from ottla.wire.messages.produce import (
     TopicProduceData,
 )
 from ottla.wire.records.header import increment_sequence
+from ottla.wire.records.row_batches import UnsealedBatch
 
 # The last version in which clients send AddPartitionsToTxn themselves (KIP-890).
 _PRODUCE_VERSION: Final = 11
@@ -51,7 +52,9 @@ class BatchSender:
     append it in time. The sender cannot be used after an error.
     """
 
-    def __init__(self, cluster: SourceCluster, producer: Producer, options: SinkOptions) -> None:
+    def __init__(
+        self, cluster: SourceCluster, producer: SinkProducer, options: SinkOptions
+    ) -> None:
         self._cluster = cluster
         self._producer = producer
         self._options = options

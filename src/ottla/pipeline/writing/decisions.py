@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ottla.model import ProducerEpoch, ProducerId
-from ottla.pipeline.writing.transactions import Producer
+from ottla.pipeline.writing.transactions import SinkProducer
 
 
 class Work(NamedTuple):
@@ -49,7 +49,7 @@ class DecisionPart:
 
     slot: int
     row_count: int
-    producer: Producer | None
+    producer: SinkProducer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +98,5 @@ def _part(slot: int, row_count: int, *producer: Any) -> DecisionPart:
     return DecisionPart(
         slot,
         row_count,
-        Producer(transactional_id, ProducerId(producer_id), ProducerEpoch(epoch)),
+        SinkProducer(transactional_id, ProducerId(producer_id), ProducerEpoch(epoch)),
     )

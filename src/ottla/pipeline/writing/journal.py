@@ -26,10 +26,8 @@ from ottla.pipeline.writing.decisions import (
     encode_decision,
     encode_mark,
 )
-from ottla.pipeline.writing.murmur2 import murmur2
 from ottla.pipeline.writing.options import SinkOptions
-from ottla.pipeline.writing.sealing import UnsealedBatch
-from ottla.pipeline.writing.transactions import Producer, SinkTransactions
+from ottla.pipeline.writing.transactions import SinkProducer, SinkTransactions
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
@@ -40,7 +38,9 @@ from ottla.wire.records.batch import iterate_batches
 from ottla.wire.records.builder import encode_records
 from ottla.wire.records.control import ControlRecordType
 from ottla.wire.records.header import BatchHeader
+from ottla.wire.records.murmur2 import murmur2
 from ottla.wire.records.record import Record, iterate_records
+from ottla.wire.records.row_batches import UnsealedBatch
 
 _PARTITIONS: Final = 8
 _DEFAULT_REPLICATION: Final = -1
@@ -88,7 +88,7 @@ class Journal:
         value = encode_mark(self._work.batch_id)
         await self._write(sender, self._work.mark_key(slot), value)
 
-    async def write_decision(self, driver: Producer, decision: BatchDecision) -> None:
+    async def write_decision(self, driver: SinkProducer, decision: BatchDecision) -> None:
         """Writes and commits the decision in the driver's own transaction. Raises FencedError if
         another driver of the same query has started after `driver`."""
         sender = BatchSender(self._cluster, driver, self._options)

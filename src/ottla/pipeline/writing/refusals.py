@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.writing.record_bodies import Payloads, append_headers
 from ottla.pipeline.writing.rows import Rows
+from ottla.wire.records.record_bodies import Payloads, append_headers
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 

@@ -8,18 +8,18 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from ottla.client.producing.column_partitioner import ColumnPartitioner
 from ottla.model import ErrorCode, TopicPartition
 from ottla.pipeline.reading.cluster import SourceCluster
 from ottla.pipeline.reading.errors import ClusterError
 from ottla.pipeline.writing.batch_sender import BatchSender
-from ottla.pipeline.writing.batches import cut_batches
 from ottla.pipeline.writing.errors import RowError
 from ottla.pipeline.writing.options import SinkOptions
-from ottla.pipeline.writing.partitioner import Partitioner
-from ottla.pipeline.writing.record_bodies import Payloads
 from ottla.pipeline.writing.refusals import by_topic, dead_letters, find_refusals, without
 from ottla.pipeline.writing.rows import Rows, to_rows
-from ottla.pipeline.writing.transactions import Producer
+from ottla.pipeline.writing.transactions import SinkProducer
+from ottla.wire.records.record_bodies import Payloads
+from ottla.wire.records.row_batches import cut_batches
 
 _NOT_THERE: Final = (
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -32,7 +32,7 @@ class RowWriter:
     Close the sender then, and after an error; the writer cannot be used after an error."""
 
     def __init__(
-        self, cluster: SourceCluster, producer: Producer, options: SinkOptions, *, slot: int
+        self, cluster: SourceCluster, producer: SinkProducer, options: SinkOptions, *, slot: int
     ) -> None:
         self._cluster = cluster
         self._options = options
@@ -40,7 +40,7 @@ class RowWriter:
         self.sender = BatchSender(cluster, producer, options)
         # The partition count of each existing topic.
         self._counts: dict[str, int] = {}
-        self._partitioners: dict[str, Partitioner] = {}
+        self._partitioners: dict[str, ColumnPartitioner] = {}
 
     async def write(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Raises RowError for a row that cannot be written, unless there is a dead-letter topic."""
@@ -76,7 +76,7 @@ class RowWriter:
             raise ClusterError(f"there is no topic {topic}; create it first")
         sizes = payloads.sizes_max()
         partitioner = self._partitioners.setdefault(
-            topic, Partitioner(first=self._slot, batch_bytes=self._options.batch_bytes_max)
+            topic, ColumnPartitioner(first=self._slot, batch_bytes=self._options.batch_bytes_max)
         )
         targets = partitioner.partitions(
             payloads.keys, partitions, sizes, count=self._counts[topic]

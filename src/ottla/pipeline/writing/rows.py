@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from ottla.pipeline.writing.record_bodies import Payloads, encode_headers
+from ottla.pipeline.writing.errors import RowError
+from ottla.wire.records.record_bodies import Payloads, encode_headers
 
 
 class Rows(NamedTuple):
@@ -29,7 +30,10 @@ def to_rows(batches: Sequence[pa.RecordBatch], *, has_topic: bool) -> Rows:
     if keys is None:
         keys = pa.nulls(len(values), pa.binary())
     headers = _column(batches, "headers")
-    encoded, counts = (None, None) if headers is None else encode_headers(headers)
+    try:
+        encoded, counts = (None, None) if headers is None else encode_headers(headers)
+    except ValueError as error:
+        raise RowError(str(error)) from None
     topics = None if has_topic else _column(batches, "topic")
     return Rows(Payloads(keys, values, encoded, counts), topics, _column(batches, "partition"))
 

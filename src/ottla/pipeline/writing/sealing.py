@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from ottla.model import (
     NO_LEADER_EPOCH,
-    Buffer,
     Offset,
     ProducerEpoch,
     ProducerId,
@@ -15,14 +14,7 @@ from ottla.model import (
 from ottla.wire.records.builder import seal_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import MAGIC, BatchHeader, encode_attributes
-
-
-class UnsealedBatch(NamedTuple):
-    """Encoded records for the partition `target` of their topic."""
-
-    target: int
-    record_count: int
-    body: Buffer
+from ottla.wire.records.row_batches import UnsealedBatch
 
 
 class Seal(NamedTuple):

@@ -15,7 +15,7 @@ from ottla.pipeline.writing.commitment import Commitment, cluster_of, require_sa
 from ottla.pipeline.writing.decisions import DecisionPart, Work
 from ottla.pipeline.writing.options import SinkOptions
 from ottla.pipeline.writing.row_writer import RowWriter
-from ottla.pipeline.writing.transactions import Producer, SinkTransactions
+from ottla.pipeline.writing.transactions import SinkProducer, SinkTransactions
 
 # The bytes of rows that are encoded together: enough for large batches of some partitions.
 _CHUNK_BYTES: Final = 8 * 1024 * 1024
@@ -112,7 +112,7 @@ class _Task:
             self._slot, row_count, producer if transactional_id is not None else None
         )
 
-    async def _begin(self, transactional_id: str | None) -> Producer:
+    async def _begin(self, transactional_id: str | None) -> SinkProducer:
         return await SinkTransactions(self._cluster).begin(
             transactional_id, timeout_ms=self._options.transaction_timeout_ms
         )

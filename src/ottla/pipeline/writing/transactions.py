@@ -46,7 +46,7 @@ _FENCED: Final = frozenset(
 _ONGOING: Final = "Ongoing"
 
 
-class Producer(NamedTuple):
+class SinkProducer(NamedTuple):
     """A producer id and epoch. Without a transactional id it has no transactions."""
 
     transactional_id: str | None
@@ -62,7 +62,7 @@ class SinkTransactions:
         self._cluster = cluster
         self._coordinators: dict[str, NodeLink] = {}
 
-    async def begin(self, transactional_id: str | None, *, timeout_ms: int) -> Producer:
+    async def begin(self, transactional_id: str | None, *, timeout_ms: int) -> SinkProducer:
         """Initializes a producer with a new epoch. An earlier producer of the transactional id is
         fenced, and its open transaction is aborted. The new transaction begins at the coordinator
         when partitions are added."""
@@ -70,9 +70,9 @@ class SinkTransactions:
             transactional_id=transactional_id, transaction_timeout_ms=timeout_ms
         )
 
-        def producer(answer: InitProducerIdResponse) -> Producer:
+        def producer(answer: InitProducerIdResponse) -> SinkProducer:
             require(answer.error_code, f"a producer id for {transactional_id}")
-            return Producer(
+            return SinkProducer(
                 transactional_id,
                 ProducerId(answer.producer_id),
                 ProducerEpoch(answer.producer_epoch),
@@ -90,7 +90,7 @@ class SinkTransactions:
                 ) from error
             raise
 
-    async def add(self, producer: Producer, partitions: Iterable[TopicPartition]) -> None:
+    async def add(self, producer: SinkProducer, partitions: Iterable[TopicPartition]) -> None:
         """Raises FencedError if a newer producer has the transactional id."""
         topics: dict[str, list[int]] = defaultdict(list)
         for partition in partitions:
@@ -113,7 +113,7 @@ class SinkTransactions:
 
         await self._send_as(producer, request, require_added, version=_ADD_PARTITIONS_VERSION)
 
-    async def end(self, producer: Producer, *, commits: bool) -> None:
+    async def end(self, producer: SinkProducer, *, commits: bool) -> None:
         """Commits or aborts; repeating it is no error. Raises FencedError if the transaction does
         not belong to this producer any more: it may have been committed or aborted."""
         request = EndTxnRequest(
@@ -128,7 +128,7 @@ class SinkTransactions:
 
         await self._send_as(producer, request, require_ended, version=_END_TXN_VERSION)
 
-    async def is_open(self, producer: Producer) -> bool:
+    async def is_open(self, producer: SinkProducer) -> bool:
         """Whether the producer has a transaction that is neither committed nor aborted."""
         expected = (_ONGOING, producer.producer_id, producer.producer_epoch)
         request = DescribeTransactionsRequest(transactional_ids=[producer.transactional_id or ""])
@@ -143,7 +143,7 @@ class SinkTransactions:
         return await self._send(producer.transactional_id, request, is_ongoing)
 
     async def _send_as(
-        self, producer: Producer, request: Message, read: Callable[[Any], T], *, version: int
+        self, producer: SinkProducer, request: Message, read: Callable[[Any], T], *, version: int
     ) -> T:
         try:
             return await self._send(producer.transactional_id, request, read, version=version)

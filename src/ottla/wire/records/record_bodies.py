@@ -15,36 +15,37 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.writing.errors import RowError
-from ottla.pipeline.writing.row_loops import NO_COLUMN, to_column, write_pairs, write_records
+from ottla.wire.records.row_loops import NO_COLUMN, to_column, write_pairs, write_records
 from ottla.wire.varint import encode_varint
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
 # Size, attributes, timestamp, offset, the lengths of key and value and the count of the headers.
 RECORD_OVERHEAD_BYTES_MAX: Final = 5 + 1 + 1 + 5 + 5 + 5 + 5
+TIMESTAMP_BYTES_MAX: Final = 10
 _NULL: Final = -1
 _PAIR_OVERHEAD_BYTES_MAX: Final = 5 + 5
-_NO_COUNTS: Final = np.zeros(0, np.int64)
+_NOTHING: Final = np.zeros(0, np.int64)
 
 
 class Payloads(NamedTuple):
-    """`binary` columns of the same length. `headers` has each record's encoded headers, without
-    their count."""
+    """Columns of the same length, `binary` but for the last two. `headers` has each record's
+    encoded headers, without their count."""
 
     keys: pa.Array
     values: pa.Array
     headers: pa.Array | None
     header_counts: Int64s | None
+    # Milliseconds since 1970; without them, records have the timestamp of their batch.
+    timestamps: Int64s | None = None
 
     def take(self, rows: Int64s) -> Payloads:
-        if self.headers is None or self.header_counts is None:
-            return Payloads(self.keys.take(rows), self.values.take(rows), None, None)
         return Payloads(
             self.keys.take(rows),
             self.values.take(rows),
-            self.headers.take(rows),
-            self.header_counts[rows],
+            self.headers.take(rows) if self.headers is not None else None,
+            self.header_counts[rows] if self.header_counts is not None else None,
+            self.timestamps[rows] if self.timestamps is not None else None,
         )
 
     def sizes_max(self) -> Int64s:
@@ -52,35 +53,38 @@ class Payloads(NamedTuple):
         sizes: Int64s = _lengths(self.keys).clip(min=0) + _lengths(self.values).clip(min=0)
         if self.headers is not None:
             sizes += _lengths(self.headers)
+        if self.timestamps is not None:
+            sizes += TIMESTAMP_BYTES_MAX - 1
         return sizes + RECORD_OVERHEAD_BYTES_MAX
 
 
 def encode_bodies(
     payloads: Payloads, rows: Int64s, edges: Int64s, *, bytes_max: int
 ) -> Iterator[memoryview]:
-    """Yields the encoded records of each batch: the rows from one edge up to the next. All records
-    have the timestamp of their batch."""
+    """Yields the encoded records of each batch: the rows from one edge up to the next. Without
+    timestamps, all records have that of their batch."""
     ends = np.empty(len(edges) - 1, np.int64)
     target = np.empty(bytes_max, np.uint8)
-    headers, counts = NO_COLUMN, _NO_COUNTS
+    headers, counts = NO_COLUMN, _NOTHING
     if payloads.headers is not None and payloads.header_counts is not None:
         headers, counts = to_column(payloads.headers), payloads.header_counts
     keys, values = to_column(payloads.keys), to_column(payloads.values)
-    write_records(rows, edges, keys, values, headers, counts, target, ends)
+    times = _NOTHING if payloads.timestamps is None else payloads.timestamps
+    write_records(rows, edges, keys, values, headers, counts, times, target, ends)
     for start, end in itertools.pairwise([0, *ends.tolist()]):
         yield target.data[start:end]
 
 
 def encode_headers(headers: pa.Array) -> tuple[pa.Array, Int64s]:
     """Encodes a `list<struct<key: string, value: binary>>` column to bytes, and counts the headers
-    of each row. A null counts as an empty list. Raises RowError for a header without a key."""
+    of each row. A null counts as an empty list. Raises ValueError for a header without a key."""
     counts = pc.fill_null(pc.list_value_length(headers), 0).to_numpy().astype(np.int64)
     # Flattening drops the elements under a null list.
     pairs = headers.flatten()
     keys = pairs.field("key").cast(pa.binary())
     values = pairs.field("value")
     if pairs.null_count or keys.null_count:
-        raise RowError("a row has a header without a key; Kafka has no such headers")
+        raise ValueError("a row has a header without a key; Kafka has no such headers")
     ends = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=ends[1:])
     offsets = np.zeros(len(pairs) + 1, np.int32)

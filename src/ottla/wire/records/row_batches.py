@@ -1,16 +1,28 @@
-"""Rows sorted by partition and cut into batches."""
+"""Rows of columns sorted by partition and cut into batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from ottla.pipeline.writing.record_bodies import Payloads, encode_bodies
-from ottla.pipeline.writing.sealing import UnsealedBatch
+from ottla.model import Buffer
 from ottla.wire.records.compiled import Int64s
 from ottla.wire.records.header import HEADER_BYTES
+from ottla.wire.records.record_bodies import Payloads, encode_bodies
+
+
+class UnsealedBatch(NamedTuple):
+    """Encoded records for the partition `target` of their topic. The timestamps are None if the
+    records have that of their batch."""
+
+    target: int
+    record_count: int
+    body: Buffer
+    base_timestamp: int | None = None
+    max_timestamp: int | None = None
+
 
 # Limits an offset delta to three bytes as a varint.
 _RECORDS_MAX: Final = 2**20
@@ -29,8 +41,12 @@ def cut_batches(
         targets, sizes = targets[rows], sizes[rows]
     edges = _edges(targets, sizes, batch_bytes_max - HEADER_BYTES)
     bodies = encode_bodies(payloads, rows, edges, bytes_max=int(sizes.sum()))
+    times = payloads.timestamps
     for first, last, body in zip(edges[:-1].tolist(), edges[1:].tolist(), bodies, strict=True):
-        yield UnsealedBatch(int(targets[first]), last - first, body)
+        base = highest = None
+        if times is not None:
+            base, highest = int(times[rows[first]]), int(times[rows[first:last]].max())
+        yield UnsealedBatch(int(targets[first]), last - first, body, base, highest)
 
 
 def _edges(targets: Int64s, sizes: Int64s, bytes_max: int) -> Int64s:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ottla.pipeline.writing.row_loops import hash_keys, to_column
+from ottla.wire.records.row_loops import hash_keys, to_column
 
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
@@ -21,7 +21,7 @@ _POSITIVE: Final = 0x7FFFFFFF
 _NOT_GIVEN: Final = -1
 
 
-class Partitioner:
+class ColumnPartitioner:
     """The partitioner of one topic in one task. `first` is the first partition for rows without a
     key; it differs between tasks, so that they do not all load the same partition."""
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ottla.pipeline.writing.murmur2 import SEED, M, R
 from ottla.wire.records.compiled import (
     Bytes,
     Int32s,
@@ -19,7 +18,9 @@ from ottla.wire.records.compiled import (
     readable,
     step,
     uint32,
+    uint64,
 )
+from ottla.wire.records.murmur2 import SEED, M, R
 
 _NULL: Final = -1
 _WORD_BYTES: Final = 4
@@ -93,6 +94,28 @@ def _write_number(target: Bytes, at: int, number: int) -> int:
     return at + 1
 
 
+@step
+def _size_of_long(number: int) -> int:
+    """The size in bytes of a 64-bit number as a zigzag varint."""
+    zigzag = uint64(number << 1 ^ number >> 63)
+    size = 1
+    while zigzag >= uint64(0x80):
+        zigzag >>= uint64(7)
+        size += 1
+    return size
+
+
+@step
+def _write_long(target: Bytes, at: int, number: int) -> int:
+    zigzag = uint64(number << 1 ^ number >> 63)
+    while zigzag >= uint64(0x80):
+        target[at] = zigzag & uint64(0x7F) | uint64(0x80)
+        zigzag >>= uint64(7)
+        at += 1
+    target[at] = zigzag
+    return at + 1
+
+
 @loop
 def write_records(
     rows: Int64s,
@@ -101,13 +124,15 @@ def write_records(
     values: RowColumn,
     headers: RowColumn,
     header_counts: Int64s,
+    timestamps: Int64s,
     target: Bytes,
     ends: Int64s,
 ) -> None:
     """Encodes the records of batches. A batch has the rows from its edge up to the next.
 
     The end of each batch's records is written to `ends`. Without `header_counts` no row has
-    headers.
+    headers; without `timestamps` all have that of their batch, otherwise the batch has that of its
+    first row.
     """
     key_offsets, key_data, key_nulls = keys
     value_offsets, value_data, value_nulls = values
@@ -131,11 +156,21 @@ def write_records(
                 key_length = int64(_NULL)
             if value_nulls[row]:
                 value_length = int64(_NULL)
-            size += 2 + _size_of(delta) + _size_of(key_length) + _size_of(value_length)
+            age = int64(0)
+            if len(timestamps):
+                age = timestamps[row] - timestamps[rows[edges[batch]]]
+            size += (
+                1
+                + _size_of_long(age)
+                + _size_of(delta)
+                + _size_of(key_length)
+                + _size_of(value_length)
+            )
             at = _write_number(target, at, size + _size_of(header_count))
-            # Attributes, and a timestamp delta of zero.
-            target[at] = target[at + 1] = 0
-            at = _write_number(target, at + 2, delta)
+            # Attributes.
+            target[at] = 0
+            at = _write_long(target, at + 1, age)
+            at = _write_number(target, at, delta)
             at = _write_number(target, at, key_length)
             if key_length > 0:
                 copy_bytes(key_data, key_start, target, at, key_length)
