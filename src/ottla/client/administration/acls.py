@@ -108,9 +108,7 @@ def describe_request(wanted: AclFilter) -> DescribeAclsRequest:
 
 
 def described_bindings(response: DescribeAclsResponse) -> list[AclBinding]:
-    return [
-        _binding(resource, acl) for resource in response.resources for acl in resource.acls
-    ]
+    return [_binding(resource, acl) for resource in response.resources for acl in resource.acls]
 
 
 def creation(binding: AclBinding) -> AclCreation:

@@ -47,9 +47,9 @@ class Admin(
             await admin.create_topic("orders", partitions=6)
 
     Properties have Kafka's names, with `_` for `.` as keywords. Each method waits at most `timeout`
-    seconds, by default those of `default.api.timeout.ms`, retries what a moment may cure, and raises
-    ClientError: TimedOutError, ConnectionFailedError, or an error with Kafka's name. Methods for
-    many items return `Results`.
+    seconds, by default those of `default.api.timeout.ms`, retries what a moment may cure, and
+    raises ClientError: TimedOutError, ConnectionFailedError, or an error with Kafka's name. Methods
+    for many items return `Results`.
     """
 
     def __init__(

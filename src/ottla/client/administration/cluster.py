@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from ottla import __version__
 from ottla.client.administration.authorized import authorized_operations
 from ottla.client.administration.requests import AdminRequests, outcome, require
 from ottla.client.administration.results import Results
 from ottla.security.acls.acl import AclOperation
+from ottla.version import __version__
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.describe_cluster import DescribeClusterRequest
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
@@ -88,13 +88,12 @@ class ClusterOperations(AdminRequests):
 
     async def describe_features(self, *, timeout: float | None = None) -> FeaturesDescription:
         """The features of the cluster, such as `metadata.version`."""
+        request = ApiVersionsRequest(
+            client_software_name="ottla", client_software_version=__version__
+        )
 
         async def attempt() -> FeaturesDescription:
-            answer = await self._cluster.send_to_any(
-                ApiVersionsRequest(
-                    client_software_name="ottla", client_software_version=__version__
-                )
-            )
+            answer = await self._cluster.send_to_any(request)
             require(answer.error_code)
             return _features(answer)
 

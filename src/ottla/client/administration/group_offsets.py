@@ -73,12 +73,8 @@ class GroupOffsetOperations(AdminRequests):
         ) -> Outcomes[str, dict[TopicPartition, GroupOffset]]:
             found: dict[str, dict[TopicPartition, GroupOffset] | ClientError] = {}
             for group_id in ids:
-                request = _fetch_request(
-                    group_id, chosen[group_id], require_stable=require_stable
-                )
-                answer = await self._cluster.send(
-                    node_id, request, version_max=_NAMES_IN_FETCH
-                )
+                request = _fetch_request(group_id, chosen[group_id], require_stable=require_stable)
+                answer = await self._cluster.send(node_id, request, version_max=_NAMES_IN_FETCH)
                 found[group_id] = _fetched(answer)
             return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.channels import UnknownRequestError
 from ottla.client.administration.authorized import authorized_operations
@@ -101,7 +101,11 @@ class GroupOperations(AdminRequests):
             require(answer.error_code)
             return [
                 ListedGroup(
-                    each.group_id, each.group_type.lower(), each.group_state, each.protocol_type, broker
+                    each.group_id,
+                    each.group_type.lower(),
+                    each.group_state,
+                    each.protocol_type,
+                    broker,
                 )
                 for each in answer.groups
             ]
@@ -166,9 +170,7 @@ class GroupOperations(AdminRequests):
         removes all. A member that still runs joins again."""
         by_id = await self._members_of(group_id, timeout) if members is None else list(members)
         identities = [MemberIdentity(member_id=each, reason=reason) for each in by_id]
-        identities += [
-            MemberIdentity(group_instance_id=each, reason=reason) for each in instances
-        ]
+        identities += [MemberIdentity(group_instance_id=each, reason=reason) for each in instances]
         if not identities:
             return Results({})
 
@@ -221,9 +223,7 @@ def is_of_another_kind(found: object) -> bool:
     return found is None or (isinstance(found, KafkaError) and found.code in _OF_ANOTHER_KIND)
 
 
-def _consumers(
-    group: consumer_group_describe.DescribedGroup, coordinator: int
-) -> GroupDescription:
+def _consumers(group: consumer_group_describe.DescribedGroup, coordinator: int) -> GroupDescription:
     return GroupDescription(
         group.group_id,
         CONSUMERS,

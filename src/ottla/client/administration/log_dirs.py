@@ -61,8 +61,8 @@ class LogDirOperations(AdminRequests):
         partitions: Iterable[TopicPartition] | None = None,
         timeout: float | None = None,
     ) -> Results[int, tuple[LogDir, ...]]:
-        """The log directories of these brokers or of all, with their replicas of these partitions or
-        of all."""
+        """The log directories of these brokers or of all, with their replicas of these partitions
+        or of all."""
         topics = None
         if partitions is not None:
             topics = [

@@ -81,9 +81,7 @@ class PlacementOperations(AdminRequests):
             {
                 TopicPartition(topic.topic, each.partition_id): ElectedLeader(was_needed=False)
                 if each.error_code == ErrorCode.ELECTION_NOT_NEEDED
-                else outcome(
-                    ElectedLeader(was_needed=True), each.error_code, each.error_message
-                )
+                else outcome(ElectedLeader(was_needed=True), each.error_code, each.error_message)
                 for topic in answer.replica_election_results
                 for each in topic.partition_result
             }
@@ -155,7 +153,9 @@ def _reassignable(
             partitions=[
                 ReassignablePartition(
                     partition_index=index,
-                    replicas=None if (to := replicas[TopicPartition(topic, index)]) is None else list(to),
+                    replicas=None
+                    if (to := replicas[TopicPartition(topic, index)]) is None
+                    else list(to),
                 )
                 for index in indexes
             ],

@@ -8,7 +8,7 @@ final error stays. Errors that say something about the item, such as an unknown 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from ottla.channels import ChannelError
@@ -53,6 +53,10 @@ _OF_COORDINATORS: Final = frozenset(
     }
 )
 
+# In a correct answer, every item has its outcome.
+_LEFT_OUT: Final = error_for(
+    ErrorCode.UNKNOWN_SERVER_ERROR, "the node's answer leaves this item out"
+)
 Outcomes = Mapping[K, V | ClientError]
 # Sends one request for these items to a node, and reads the answer.
 Exchange = Callable[[int, Sequence[K]], Awaitable[Mapping[K, V | ClientError]]]
@@ -145,25 +149,25 @@ class AdminRequests:
     ) -> Results[K, V]:
         """Repeats the attempt for the items that have no final outcome yet. An error that it raises
         is that of all of them."""
-        found: dict[K, V | ClientError | None] = dict.fromkeys(items)
-        pending = list(found)
+        pending = list(dict.fromkeys(items))
+        found: dict[K, V | ClientError] = {}
 
         async def once() -> None:
             nonlocal pending
             outcomes = await attempt(pending)
-            found.update(outcomes)
-            pending = [key for key in pending if is_transient(outcomes.get(key))]
+            found.update({key: outcomes.get(key, _LEFT_OUT) for key in pending})
+            pending = [key for key in pending if is_transient(found[key])]
             if pending:
-                first = outcomes[pending[0]]
+                first = found[pending[0]]
                 raise first if isinstance(first, KafkaError) else _network_error(first)
 
         if pending:
             try:
                 await self._cluster.retrying(what, once, deadline=self._deadline(timeout))
             except (KafkaError, TimedOutError):
-                if any(found[key] is None for key in pending):
+                if any(key not in found for key in pending):
                     raise
-        return Results(found)  # type: ignore[arg-type]
+        return Results(found)
 
     async def _in_requests(
         self,
@@ -330,8 +334,10 @@ def is_transient(result: object) -> bool:
 
 
 def is_unanswered(result: object) -> bool:
-    return isinstance(result, ClientError) and not isinstance(result, KafkaError) and (
-        result.retriable
+    return (
+        isinstance(result, ClientError)
+        and not isinstance(result, KafkaError)
+        and (result.retriable)
     )
 
 

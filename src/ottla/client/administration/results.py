@@ -27,7 +27,7 @@ class Results(Generic[K, V]):
     @property
     def succeeded(self) -> dict[K, V]:
         return {
-            key: cast(V, outcome)
+            key: outcome
             for key, outcome in self._outcomes.items()
             if not isinstance(outcome, ClientError)
         }

@@ -13,9 +13,9 @@ from ottla.wire.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
 )
 from ottla.wire.messages.describe_delegation_token import (
+    DescribedDelegationToken,
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
-    DescribedDelegationToken,
 )
 from ottla.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from ottla.wire.messages.renew_delegation_token import RenewDelegationTokenRequest
@@ -40,8 +40,8 @@ class TokenDescription:
 
 
 class TokenOperations(AdminRequests):
-    """The methods of `Admin` for delegation tokens. A client that has authenticated with a token may
-    not use them."""
+    """The methods of `Admin` for delegation tokens. A client that has authenticated with a token
+    may not use them."""
 
     async def create_delegation_token(
         self,

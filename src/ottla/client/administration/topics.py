@@ -43,8 +43,8 @@ _NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """A topic to create. None leaves a number to the cluster's configs. `assignment` has the brokers
-    of each partition, the preferred leader first, and excludes the two numbers."""
+    """A topic to create. None leaves a number to the cluster's configs. `assignment` has the
+    brokers of each partition, the preferred leader first, and excludes the two numbers."""
 
     name: str
     partitions: int | None = None
@@ -215,23 +215,33 @@ class TopicOperations(AdminRequests):
     ) -> Results[str | Uuid, TopicDescription]:
         """Describes topics, by name or by id."""
 
-        async def send(keys: Sequence[str | Uuid]) -> Outcomes[str | Uuid, TopicDescription]:
+        async def describe(
+            wanted: Sequence[MetadataRequestTopic],
+        ) -> Outcomes[str | Uuid, TopicDescription]:
             request = MetadataRequest(
-                topics=[
-                    MetadataRequestTopic(name=key)
-                    if isinstance(key, str)
-                    else MetadataRequestTopic(name=None, topic_id=key)
-                    for key in keys
-                ],
+                topics=list(wanted),
                 allow_auto_topic_creation=False,
                 include_topic_authorized_operations=include_authorized_operations,
             )
             answer = await self._cluster.send_to_any(request)
-            wanted = set(keys)
+            by_id = wanted[0].name is None
             return {
-                each.name if each.name in wanted else each.topic_id: _described_or_error(each)
+                each.topic_id if by_id else each.name: _described_or_error(each)
                 for each in answer.topics
             }
+
+        async def send(keys: Sequence[str | Uuid]) -> Outcomes[str | Uuid, TopicDescription]:
+            """A request with an id ignores names."""
+            by_name = [MetadataRequestTopic(name=key) for key in keys if isinstance(key, str)]
+            by_id = [
+                MetadataRequestTopic(name=None, topic_id=key)
+                for key in keys
+                if not isinstance(key, str)
+            ]
+            found: dict[str | Uuid, TopicDescription | ClientError] = {}
+            for wanted in filter(None, (by_name, by_id)):
+                found.update(await describe(wanted))
+            return found
 
         return await self._in_requests("describe topics", topics, send, timeout)
 
@@ -315,11 +325,7 @@ def _described(topic: Any) -> TopicDescription:
         topic.name,
         topic.topic_id,
         topic.is_internal,
-        tuple(
-            sorted(
-                map(_partition, topic.partitions), key=lambda each: each.partition
-            )
-        ),
+        tuple(sorted(map(_partition, topic.partitions), key=lambda each: each.partition)),
         authorized_operations(topic.topic_authorized_operations),
     )
 

@@ -169,7 +169,7 @@ class TransactionOperations(AdminRequests):
         cannot write any more."""
 
         async def exchange(node_id: int, ids: Sequence[str]) -> Outcomes[str, None]:
-            found: dict[str, None | ClientError] = {}
+            found: dict[str, ClientError | None] = {}
             for transactional_id in ids:
                 request = InitProducerIdRequest(
                     transactional_id=transactional_id, transaction_timeout_ms=_FENCING_TIMEOUT_MS
@@ -208,7 +208,7 @@ class TransactionOperations(AdminRequests):
         )
 
         async def exchange(
-            node_id: int, names: Sequence[TopicPartition]
+            node_id: int, _names: Sequence[TopicPartition]
         ) -> Outcomes[TopicPartition, None]:
             answer = await self._ask_node(node_id, request)
             return {

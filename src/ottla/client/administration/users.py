@@ -5,9 +5,9 @@ A password never leaves this process: the cluster receives a salt and the salted
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.client.administration.requests import AdminRequests, outcome, require
 from ottla.client.administration.results import Results
