@@ -63,7 +63,7 @@ def add(
     with client_command() as terminal:
         from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
         from ottla.cli.acls.run import add
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
 
         resources = ResourceOptions(
             topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
@@ -80,7 +80,9 @@ def add(
         )
         raise typer.Exit(
             with_admin(
-                options, lambda admin: add(admin, terminal, resources, entries, as_json=as_json)
+                options,
+                terminal,
+                lambda admin: add(admin, terminal, resources, entries, as_json=as_json),
             )
         )
 
@@ -106,13 +108,14 @@ def list_(
     with client_command() as terminal:
         from ottla.cli.acls.parsed_options import ResourceOptions
         from ottla.cli.acls.run import list_
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
 
         resources = ResourceOptions(
             topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
         )
         with_admin(
             options,
+            terminal,
             lambda admin: list_(admin, terminal, resources, principals or (), as_json=as_json),
         )
 
@@ -146,7 +149,7 @@ def remove(
     with client_command() as terminal:
         from ottla.cli.acls.parsed_options import EntryOptions, ResourceOptions
         from ottla.cli.acls.run import remove
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
 
         resources = ResourceOptions(
             topics, groups, cluster, transactional_ids, delegation_tokens, user_principals, pattern
@@ -164,6 +167,7 @@ def remove(
         raise typer.Exit(
             with_admin(
                 options,
+                terminal,
                 lambda admin: remove(
                     admin, terminal, resources, entries, is_confirmed=yes, as_json=as_json
                 ),

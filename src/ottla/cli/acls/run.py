@@ -1,4 +1,4 @@
-"""Runs `ottla acls`: requests of ACLs, over the protocol itself."""
+"""Runs `ottla acls`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,20 @@ from ottla.cli.acls.parsed_options import (
     filters_to_list,
     filters_to_remove,
 )
-from ottla.cli.connection.acl_requests import (
-    creation,
-    describe_request,
-    described_bindings,
-    exact_filter,
-)
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.display.cells import count
 from ottla.cli.display.confirmation import confirm
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import ExitCode
+from ottla.client.administration.acls import exact_filter
+from ottla.client.administration.admin import Admin
 from ottla.security.acls.acl import AclBinding
 from ottla.security.acls.acl_filter import AclFilter
-from ottla.wire.messages.create_acls import CreateAclsRequest
-from ottla.wire.messages.delete_acls import DeleteAclsRequest
 
 
 async def add(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     resources: ResourceOptions,
     entries: EntryOptions,
@@ -37,22 +32,20 @@ async def add(
     as_json: bool,
 ) -> ExitCode:
     bindings = bindings_to_add(resources, entries)
-    request = CreateAclsRequest(creations=[creation(each) for each in bindings])
-    response = await admin.send_request(request)
-    added, worst = [], ExitCode.OK
-    for binding, result in zip(bindings, response.results, strict=True):
-        if result.error_code:
-            what = f"add the ACL of {binding.entry.principal} on {_resource(binding)}"
-            terminal.complain(refusal(what, result.error_code, result.error_message))
-            worst = ExitCode.REFUSED
-        else:
-            added.append(binding)
+    with doing("add ACLs"):
+        results = await admin.create_acls(bindings)
+    worst = ExitCode.OK
+    for binding, error in results.failed.items():
+        what = f"add the ACL of {binding.entry.principal} on {_resource(binding)}"
+        terminal.complain(refused(what, error))
+        worst = ExitCode.REFUSED
+    added = list(results.succeeded)
     _print(terminal, added, as_json=as_json, outcome="added")
     return worst
 
 
 async def list_(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     resources: ResourceOptions,
     principals: Sequence[str],
@@ -66,7 +59,7 @@ async def list_(
 
 
 async def remove(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     resources: ResourceOptions,
     entries: EntryOptions,
@@ -82,16 +75,17 @@ async def remove(
     if not is_confirmed:
         _print(terminal, found, as_json=False)
         confirm(f"Remove {count(len(found), 'ACL')}?")
-    request = DeleteAclsRequest(filters=[exact_filter(each) for each in found])
-    response = await admin.send_request(request)
+    with doing("remove ACLs"):
+        results = await admin.delete_acls(map(exact_filter, found))
     removed, worst = [], ExitCode.OK
-    for binding, result in zip(found, response.filter_results, strict=True):
-        if result.error_code:
-            what = f"remove the ACL of {binding.entry.principal} on {_resource(binding)}"
-            terminal.complain(refusal(what, result.error_code, result.error_message))
-            worst = ExitCode.REFUSED
-        else:
+    for binding in found:
+        error = results.error(exact_filter(binding))
+        if error is None:
             removed.append(binding)
+        else:
+            what = f"remove the ACL of {binding.entry.principal} on {_resource(binding)}"
+            terminal.complain(refused(what, error))
+            worst = ExitCode.REFUSED
     if is_confirmed or as_json:
         _print(terminal, removed, as_json=as_json, outcome="removed")
     else:
@@ -99,13 +93,11 @@ async def remove(
     return worst
 
 
-async def _find(admin: ClusterAdmin, filters: Iterable[AclFilter]) -> list[AclBinding]:
+async def _find(admin: Admin, filters: Iterable[AclFilter]) -> list[AclBinding]:
     found: list[AclBinding] = []
     for each in dict.fromkeys(filters):
-        response = await admin.send_request(describe_request(each))
-        if response.error_code:
-            raise refusal("list the ACLs", response.error_code, response.error_message)
-        found += described_bindings(response)
+        with doing("list the ACLs"):
+            found += await admin.describe_acls(each)
     return sorted(dict.fromkeys(found))
 
 

@@ -34,10 +34,9 @@ from ottla.cli.apply.topic_requests import (
     move_replicas,
 )
 from ottla.cli.cluster_state.reading import moving_partitions
-from ottla.cli.connection.cluster_admin import ClusterAdmin
 from ottla.cli.exit_codes import CommandError
+from ottla.client.administration.admin import Admin
 from ottla.runtime.clock import Clock
-from ottla.runtime.network import Address
 
 # As many as a cluster can well answer within the time of a request.
 CHANGES_PER_REQUEST: Final = 100
@@ -58,13 +57,12 @@ class Executor:
     still being moved."""
 
     def __init__(
-        self, admin: ClusterAdmin, secrets: Secrets, clock: Clock, on_wait: Callable[[int], None]
+        self, admin: Admin, secrets: Secrets, clock: Clock, on_wait: Callable[[int], None]
     ) -> None:
         self._admin = admin
         self._secrets = secrets
         self._clock = clock
         self._on_wait = on_wait
-        self._addresses: dict[int, Address] | None = None
 
     async def validate(self, changes: Sequence[Change]) -> list[ChangeResult]:
         """Has the cluster check what it can check without doing it; returns what it refuses."""
@@ -94,7 +92,6 @@ class Executor:
                     self._admin,
                     resources,
                     self._secrets,
-                    await self._known_addresses(),
                     validate_only=validate_only,
                 )
                 return [ChangeResult(each, refused.get(each.resource)) for each in resources]
@@ -143,12 +140,6 @@ class Executor:
             if not moving:
                 return
             await self._clock.sleep(_POLL_SECONDS)
-
-    async def _known_addresses(self) -> dict[int, Address]:
-        if self._addresses is None:
-            brokers = (await self._admin.metadata()).brokers
-            self._addresses = {each.node_id: Address(each.host, each.port) for each in brokers}
-        return self._addresses
 
 
 def batches(changes: Iterable[Change]) -> Iterator[Sequence[Change]]:

@@ -7,7 +7,7 @@ from ottla.cli.apply.draft import Draft
 from ottla.cli.apply.subjects import acl_text
 from ottla.cli.cluster_file.desired import DesiredState, DesiredUser, ManagedKind
 from ottla.cli.cluster_state.present import PresentState
-from ottla.cli.users.run import DEFAULT_ITERATIONS
+from ottla.client.administration.users import DEFAULT_ITERATIONS
 from ottla.security.sasl.scram_credential import ScramMechanism
 
 

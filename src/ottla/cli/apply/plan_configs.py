@@ -8,13 +8,13 @@ from ottla.cli.apply.changes import MIN_INSYNC_REPLICAS, AlterResource, ConfigCh
 from ottla.cli.apply.draft import Draft
 from ottla.cli.cluster_file.desired import DesiredConfigs, DesiredState, DesiredValue, ManagedKind
 from ottla.cli.cluster_file.mistakes import Place, unknown_name_text
-from ottla.cli.cluster_state.described_configs import resource_text
 from ottla.cli.cluster_state.present import (
     PresentConfig,
     PresentConfigs,
     PresentState,
     set_configs,
 )
+from ottla.cli.connection.resource_configs import resource_text
 from ottla.configs import ConfigResource, ConfigResourceType
 from ottla.configs.value import ConfigType, parse_value
 

@@ -16,13 +16,14 @@ from ottla.cli.apply.secrets_of_files import Secrets, read_secrets
 from ottla.cli.cluster_file.desired import DesiredState, ManagedKind
 from ottla.cli.cluster_file.mistakes import Mistake, Place
 from ottla.cli.cluster_state.reading import WantedState, read_state
+from ottla.cli.connection.admin_connection import with_admin
 from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_admin import ClusterAdmin, with_admin
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.display.cells import count
 from ottla.cli.display.confirmation import confirm
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
 from ottla.runtime.clock import Clock
 from ottla.runtime.system_clock import SystemClock
 
@@ -48,7 +49,7 @@ def run_apply(cluster: ClusterOptions, terminal: Terminal, options: ApplyOptions
     desired, mistakes = read_desired(options.files)
     if mistakes:
         return complain(terminal, mistakes, "Nothing was changed.", ExitCode.USAGE)
-    plan = with_admin(cluster, lambda admin: plan_of(admin, desired, options))
+    plan = with_admin(cluster, terminal, lambda admin: plan_of(admin, desired, options))
     if plan.mistakes:
         return complain(terminal, plan.mistakes, "Nothing was changed.", ExitCode.REFUSED)
     print_plan(terminal, plan, as_json=options.as_json)
@@ -63,13 +64,15 @@ def run_apply(cluster: ClusterOptions, terminal: Terminal, options: ApplyOptions
     secrets, mistakes = read_secrets(plan.changes)
     if mistakes:
         return complain(terminal, mistakes, "Nothing was changed.", ExitCode.USAGE)
-    mistakes = with_admin(cluster, lambda admin: refused(admin, plan, secrets))
+    mistakes = with_admin(cluster, terminal, lambda admin: refused(admin, plan, secrets))
     if mistakes:
         return complain(terminal, mistakes, "Nothing was changed.", ExitCode.REFUSED)
     if not options.is_confirmed:
         confirm(question(plan))
     return with_admin(
-        cluster, lambda admin: carry_out(admin, terminal, desired, plan, secrets, options)
+        cluster,
+        terminal,
+        lambda admin: carry_out(admin, terminal, desired, plan, secrets, options),
     )
 
 
@@ -83,7 +86,7 @@ def require_own_user_kept(plan: ApplyPlan, own_user: str | None) -> None:
         )
 
 
-async def plan_of(admin: ClusterAdmin, desired: DesiredState, options: ApplyOptions) -> ApplyPlan:
+async def plan_of(admin: Admin, desired: DesiredState, options: ApplyOptions) -> ApplyPlan:
     present = await read_state(admin, wanted_state(desired))
     return make_plan(desired, present, is_pruning=options.is_pruning)
 
@@ -102,7 +105,7 @@ def wanted_state(desired: DesiredState) -> WantedState:
     )
 
 
-async def refused(admin: ClusterAdmin, plan: ApplyPlan, secrets: Secrets) -> list[Mistake]:
+async def refused(admin: Admin, plan: ApplyPlan, secrets: Secrets) -> list[Mistake]:
     """What the cluster would refuse, as far as it can check that without changing anything."""
     executor = Executor(admin, secrets, SystemClock(), on_wait=lambda _moving: None)
     return [
@@ -113,7 +116,7 @@ async def refused(admin: ClusterAdmin, plan: ApplyPlan, secrets: Secrets) -> lis
 
 
 async def carry_out(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     desired: DesiredState,
     plan: ApplyPlan,
@@ -172,7 +175,7 @@ def complain(
 
 
 async def _remaining(
-    admin: ClusterAdmin, desired: DesiredState, options: ApplyOptions, clock: Clock
+    admin: Admin, desired: DesiredState, options: ApplyOptions, clock: Clock
 ) -> ApplyPlan:
     """The plan for what is left: an empty one, as soon as this node shows all changes."""
     deadline = clock.monotonic() + SHOWN_SECONDS_MAX

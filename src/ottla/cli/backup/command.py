@@ -81,23 +81,27 @@ def backup(
         raise typer.BadParameter("give either --to or --verify")
     with client_command() as terminal:
         from ottla.cli.backup.run import run_backup, verify_backup
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.connection.client_properties import cluster_settings_of
         from ottla.cli.connection.cluster_access import resolve
-        from ottla.cli.connection.cluster_admin import with_admin
 
         if verify is not None:
             verify_backup(terminal, str(verify))
             return
         directory = str(to)
-        security = None
+        brokers = controllers = cluster_settings_of(resolve(options))
         if controller_config is not None:
-            security = resolve(ClusterOptions(command_config=controller_config)).channel_security()
+            other = ClusterOptions(command_config=controller_config)
+            controllers = cluster_settings_of(resolve(other))
         with_admin(
             options,
+            terminal,
             lambda admin: run_backup(
                 admin,
                 terminal,
                 directory,
-                controller_security=security,
+                brokers=brokers,
+                controllers=controllers,
                 megabytes_per_second=bandwidth,
             ),
         )

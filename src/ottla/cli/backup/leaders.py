@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from ottla.cli.backup.partition_copy import PartitionCopy
-from ottla.cli.connection.cluster_admin import ClusterAdmin
+from ottla.cli.connection.admin_connection import REQUEST_TIMEOUT_S, doing
+from ottla.client.cluster import ClientCluster
 from ottla.model import ErrorCode, TopicPartition
-from ottla.runtime.network import Address
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -46,31 +46,33 @@ RETRIABLE: Final = frozenset(
 
 
 class Leaders(NamedTuple):
-    addresses: Mapping[TopicPartition, Address]
+    """The nodes that lead partitions."""
 
-    def by_address(
-        self, partitions: Iterable[TopicPartition]
-    ) -> dict[Address, list[TopicPartition]]:
+    nodes: Mapping[TopicPartition, int]
+
+    def by_node(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
         """Without the partitions that have no leader."""
-        found: dict[Address, list[TopicPartition]] = {}
+        found: dict[int, list[TopicPartition]] = {}
         for each in partitions:
-            address = self.addresses.get(each)
-            if address is not None:
-                found.setdefault(address, []).append(each)
+            node_id = self.nodes.get(each)
+            if node_id is not None:
+                found.setdefault(node_id, []).append(each)
         return found
 
 
-async def find_leaders(admin: ClusterAdmin) -> Leaders:
-    metadata = await admin.metadata()
-    brokers = {each.node_id: Address(each.host, each.port) for each in metadata.brokers}
+async def find_leaders(cluster: ClientCluster) -> Leaders:
+    """Raises CommandError."""
+    deadline = cluster.clock.monotonic() + REQUEST_TIMEOUT_S
+    with doing("find the leaders of partitions"):
+        metadata = await cluster.retrying(
+            "metadata", lambda: cluster.refresh(None), deadline=deadline
+        )
     return Leaders(
         {
-            TopicPartition(topic.name or "", partition.partition_index): brokers[
-                partition.leader_id
-            ]
-            for topic in metadata.topics
+            TopicPartition(topic.name, partition.partition): partition.leader.node_id
+            for topic in metadata.topics.values()
             for partition in topic.partitions
-            if partition.leader_id in brokers
+            if partition.leader is not None and partition.leader.node_id in metadata.nodes
         }
     )
 

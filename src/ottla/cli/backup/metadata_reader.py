@@ -10,9 +10,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ottla.channels import ChannelError
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
-from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
+from ottla.cli.backup.controller_nodes import ControllerNodes
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.quorum import QuorumDescription
+from ottla.client.administration.requests import node_error
 from ottla.controller.metadata_log_loading import load_snapshot
 from ottla.controller.record_batches import decode_batch
 from ottla.controller.snapshot_file import SnapshotId
@@ -52,8 +56,8 @@ class MetadataReader:
 
     def __init__(
         self,
-        admin: ClusterAdmin,
-        controllers: ClusterAdmin,
+        admin: Admin,
+        controllers: ControllerNodes,
         clock: Clock,
         disk: Disk,
         scratch_path: str,
@@ -75,22 +79,24 @@ class MetadataReader:
 
     async def read(self) -> MetadataImage:
         """The image with everything that was committed before this call."""
-        goal = (await describe_quorum(self._admin)).high_watermark
+        goal = (await self._quorum()).high_watermark
         for _ in range(_RETRIES_MAX):
-            quorum = await describe_quorum(self._admin)
+            quorum = await self._quorum()
             if await self._read_from(quorum, goal):
                 return self._replay.image
             await self._clock.sleep(_RETRY_SECONDS)
         raise CommandError("Cannot read the metadata: the controllers have no stable leader.")
 
-    async def _read_from(self, quorum: DescribedQuorum, goal: int) -> bool:
+    async def _quorum(self) -> QuorumDescription:
+        with doing("describe the quorum"):
+            return await self._admin.describe_quorum()
+
+    async def _read_from(self, quorum: QuorumDescription, goal: int) -> bool:
         """False if the leader has changed."""
         address = _leader_address(quorum)
         while self._offset < goal or self._replay.is_in_transaction:
             try:
-                response = await self._controllers.send_to_node(
-                    address, self._fetch_request(quorum)
-                )
+                response = await self._controllers.send(address, self._fetch_request(quorum))
             except ChannelError as error:
                 raise _unreachable(address, error) from None
             if response.error_code:
@@ -119,7 +125,7 @@ class MetadataReader:
                 self._replay.take(batch.records, delta)
             self._offset, self._epoch = header.next_offset, header.leader_epoch
 
-    def _fetch_request(self, quorum: DescribedQuorum) -> FetchRequest:
+    def _fetch_request(self, quorum: QuorumDescription) -> FetchRequest:
         partition = FetchPartition(
             partition=PARTITION,
             current_leader_epoch=quorum.leader_epoch,
@@ -134,7 +140,7 @@ class MetadataReader:
         )
 
     async def _read_snapshot(
-        self, address: Address, quorum: DescribedQuorum, found: SnapshotId
+        self, address: Address, quorum: QuorumDescription, found: SnapshotId
     ) -> bool:
         """Replaces what was read so far. False if the leader has changed."""
         file = self._disk.open(self._scratch_path, create=True)
@@ -159,7 +165,7 @@ class MetadataReader:
 
     async def _send(self, address: Address, request: FetchSnapshotRequest) -> Any:
         try:
-            response = await self._controllers.send_to_node(address, request)
+            response = await self._controllers.send(address, request)
         except ChannelError as error:
             raise _unreachable(address, error) from None
         if response.error_code:
@@ -168,7 +174,7 @@ class MetadataReader:
 
 
 def _snapshot_request(
-    quorum: DescribedQuorum, found: SnapshotId, position: int
+    quorum: QuorumDescription, found: SnapshotId, position: int
 ) -> FetchSnapshotRequest:
     partition = FetchSnapshotRequestPartitionSnapshot(
         partition=PARTITION,
@@ -182,7 +188,7 @@ def _snapshot_request(
     )
 
 
-def _leader_address(quorum: DescribedQuorum) -> Address:
+def _leader_address(quorum: QuorumDescription) -> Address:
     addresses = quorum.addresses.get(quorum.leader_id)
     if not addresses:
         raise CommandError(
@@ -200,7 +206,7 @@ def _leader_address(quorum: DescribedQuorum) -> Address:
 
 
 def _refused(error_code: int) -> CommandError:
-    error = refusal("read the metadata from the active controller", error_code, None)
+    error = refused("read the metadata from the active controller", node_error(error_code))
     return CommandError(
         error.message,
         "If the cluster has an authorizer, the user needs ClusterAction on the cluster: ottla acls "

@@ -21,11 +21,12 @@ from ottla.cli.backup.leaders import (
     offsets_request,
 )
 from ottla.cli.backup.partition_copy import PartitionCopy
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.requests import node_error
+from ottla.client.cluster import ClientCluster
 from ottla.model import ErrorCode, TopicPartition, Uuid
 from ottla.runtime.clock import Clock
-from ottla.runtime.network import Address
 from ottla.wire.messages.list_offsets import ListOffsetsResponse
 from ottla.wire.schema import Message
 
@@ -41,7 +42,7 @@ class PartitionCopier:
 
     def __init__(
         self,
-        admin: ClusterAdmin,
+        cluster: ClientCluster,
         clock: Clock,
         copies: dict[TopicPartition, PartitionCopy],
         *,
@@ -50,7 +51,7 @@ class PartitionCopier:
         bytes_per_second: float | None,
         on_progress: Callable[[int], None],
     ) -> None:
-        self._admin = admin
+        self._cluster = cluster
         self._clock = clock
         self._copies = copies
         self._start_over = start_over
@@ -70,11 +71,11 @@ class PartitionCopier:
         deadline = self._clock.monotonic() + _PATIENCE_SECONDS
         while waiting:
             before = self._positions(waiting)
-            leaders = await find_leaders(self._admin)
+            leaders = await find_leaders(self._cluster)
             await asyncio.gather(
                 *(
-                    self._copy_from(address, some, ends)
-                    for address, some in leaders.by_address(waiting).items()
+                    self._copy_from(node_id, some, ends)
+                    for node_id, some in leaders.by_node(waiting).items()
                 )
             )
             waiting = {each for each in waiting if not self._is_done(each, ends)}
@@ -119,7 +120,7 @@ class PartitionCopier:
 
     async def _copy_from(
         self,
-        address: Address,
+        node_id: int,
         partitions: Collection[TopicPartition],
         ends: Mapping[TopicPartition, int],
     ) -> None:
@@ -130,11 +131,11 @@ class PartitionCopier:
         while copies:
             await self._keep_bandwidth()
             try:
-                response = await self._admin.send_to_node(address, fetch_request(copies))
+                response = await self._cluster.send(node_id, fetch_request(copies))
             except ChannelError:
                 return
             if response.error_code:
-                raise refusal("fetch records", response.error_code, None)
+                raise refused("fetch records", node_error(response.error_code))
             names = {copy.topic_id: name.topic for name, copy in copies.items()}
             size = 0
             for topic in response.responses:
@@ -160,7 +161,7 @@ class PartitionCopier:
             if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 self._copies[name] = self._start_over(name, copy.topic_id)
             elif data.error_code not in RETRIABLE:
-                raise refusal(f"fetch from {name}", data.error_code, None)
+                raise refused(f"fetch from {name}", node_error(data.error_code))
             return 0
         size = copy.append(memoryview(data.records or b""), end)
         copy.log_start_offset = max(copy.log_start_offset, data.log_start_offset)
@@ -189,11 +190,11 @@ class PartitionCopier:
         waiting = {each for each in partitions if each in self._copies}
         deadline = self._clock.monotonic() + _PATIENCE_SECONDS
         while waiting:
-            leaders = await find_leaders(self._admin)
+            leaders = await find_leaders(self._cluster)
             for some in await asyncio.gather(
                 *(
-                    self._ask_leader(address, make_request(of_leader))
-                    for address, of_leader in leaders.by_address(waiting).items()
+                    self._ask_leader(node_id, make_request(of_leader))
+                    for node_id, of_leader in leaders.by_node(waiting).items()
                 )
             ):
                 found |= {name: read(each) for name, each in some.items()}
@@ -201,10 +202,10 @@ class PartitionCopier:
             waiting -= await self._wait(waiting, deadline)
         return found
 
-    async def _ask_leader(self, address: Address, request: Message) -> dict[TopicPartition, Any]:
+    async def _ask_leader(self, node_id: int, request: Message) -> dict[TopicPartition, Any]:
         """The parts of the response by partition, without those that have to be asked again."""
         try:
-            response = await self._admin.send_to_node(address, request)
+            response = await self._cluster.send(node_id, request)
         except ChannelError:
             return {}
         found = {}
@@ -216,7 +217,7 @@ class PartitionCopier:
                     each.partition_index if is_list else each.partition,
                 )
                 if each.error_code and each.error_code not in RETRIABLE:
-                    raise refusal(f"read the offsets of {name}", each.error_code, None)
+                    raise refused(f"read the offsets of {name}", node_error(each.error_code))
                 if not each.error_code:
                     found[name] = each
         return found

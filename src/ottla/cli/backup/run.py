@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ottla.channels.channel_security import ChannelSecurity
+from ottla.cli.backup.controller_nodes import ControllerNodes
 from ottla.cli.backup.cut import TRANSACTIONS, Cut
 from ottla.cli.backup.manifest import (
     FILE_NAME,
@@ -31,18 +31,20 @@ from ottla.cli.backup.partition_copier import PartitionCopier
 from ottla.cli.backup.partition_copy import PartitionCopy
 from ottla.cli.backup.saved_metadata import compacted_topics, save_metadata
 from ottla.cli.backup.settling import Erasure
-from ottla.cli.connection.cluster_admin import ClusterAdmin
+from ottla.cli.connection.admin_connection import doing
 from ottla.cli.display import cells
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError
+from ottla.client.administration.admin import Admin
+from ottla.client.cluster import ClientCluster
+from ottla.client.settings.common import ClusterSettings
 from ottla.metadata import MetadataImage
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.clock import Clock
 from ottla.runtime.disk import Disk
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
-from ottla.wire.messages.describe_cluster import DescribeClusterRequest
 
 _LOCK: Final = "backup.lock"
 _PARTIAL_SNAPSHOT: Final = "metadata.part"
@@ -62,24 +64,27 @@ def verify_backup(terminal: Terminal, directory: str) -> None:
 
 
 async def run_backup(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     directory: str,
     *,
-    controller_security: ChannelSecurity | None,
+    brokers: ClusterSettings,
+    controllers: ClusterSettings,
     megabytes_per_second: float | None,
 ) -> None:
-    """Connects to the controllers as to the brokers, unless `controller_security` is given."""
-    if controller_security is None:
-        await _run(admin, admin, terminal, directory, megabytes_per_second)
-        return
-    async with ClusterAdmin((), security=controller_security) as controllers:
-        await _run(admin, controllers, terminal, directory, megabytes_per_second)
+    """`brokers` and `controllers` say how to connect to either."""
+    cluster = ClientCluster(brokers)
+    try:
+        async with ControllerNodes(controllers) as nodes:
+            await _run(admin, cluster, nodes, terminal, directory, megabytes_per_second)
+    finally:
+        await cluster.close()
 
 
 async def _run(
-    admin: ClusterAdmin,
-    controllers: ClusterAdmin,
+    admin: Admin,
+    cluster: ClientCluster,
+    controllers: ControllerNodes,
     terminal: Terminal,
     directory: str,
     megabytes_per_second: float | None,
@@ -95,6 +100,7 @@ async def _run(
         with RecordProgress(terminal.stderr, clock, title="copying") as progress:
             run = BackupRun(
                 admin,
+                cluster,
                 controllers,
                 clock,
                 disk,
@@ -133,8 +139,9 @@ class BackupRun:
 
     def __init__(
         self,
-        admin: ClusterAdmin,
-        controllers: ClusterAdmin,
+        admin: Admin,
+        cluster: ClientCluster,
+        controllers: ControllerNodes,
         clock: Clock,
         disk: Disk,
         root: str,
@@ -155,7 +162,7 @@ class BackupRun:
             admin, controllers, clock, disk, f"{root}/{_PARTIAL_SNAPSHOT}"
         )
         self._copier = PartitionCopier(
-            admin,
+            cluster,
             clock,
             self._copies,
             start_over=self._start_over,
@@ -166,7 +173,8 @@ class BackupRun:
         self._cut = Cut(self._copies, self._copier, clock, self._find_partitions)
 
     async def run(self) -> BackupManifest:
-        cluster_id = (await self._admin.send_request(DescribeClusterRequest())).cluster_id
+        with doing("describe the cluster"):
+            cluster_id = (await self._admin.describe_cluster()).cluster_id
         self._previous = read_manifest(self._disk, self._root)
         if self._previous is not None and self._previous.cluster_id != cluster_id:
             raise CommandError(

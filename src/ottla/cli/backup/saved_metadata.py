@@ -8,17 +8,17 @@ from typing import Final
 from crc32c import crc32c
 
 from ottla.cli.backup.manifest import SavedFile
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
-from ottla.configs import ConfigResourceType
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_errors import refused
+from ottla.client.administration.admin import Admin
+from ottla.client.errors import TopicAuthorizationError, UnknownTopicOrPartitionError
+from ottla.configs import ConfigResource, ConfigResourceType
 from ottla.controller.snapshot_file import Snapshot, SnapshotId
 from ottla.metadata import MetadataImage
-from ottla.model import ErrorCode
 from ottla.runtime.disk import Disk
 from ottla.storage.files.durable_file import read_file
-from ottla.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
 _POLICY: Final = "cleanup.policy"
-_TOPICS_PER_REQUEST: Final = 1_000
 
 
 def save_metadata(
@@ -41,36 +41,19 @@ def save_metadata(
     return SavedFile(snapshot_id.file_name, len(content), crc32c(content))
 
 
-async def compacted_topics(admin: ClusterAdmin, topics: Sequence[str]) -> set[str]:
+async def compacted_topics(admin: Admin, topics: Sequence[str]) -> set[str]:
     """A topic without the right to describe its configs counts as compacted."""
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic) for topic in topics]
+    with doing("describe the configs of topics"):
+        results = await admin.describe_configs(resources, names=[_POLICY])
     found = set()
-    for first in range(0, len(topics), _TOPICS_PER_REQUEST):
-        some = topics[first : first + _TOPICS_PER_REQUEST]
-        response = await admin.send_request(
-            DescribeConfigsRequest(
-                resources=[
-                    DescribeConfigsResource(
-                        resource_type=ConfigResourceType.TOPIC,
-                        resource_name=topic,
-                        configuration_keys=[_POLICY],
-                    )
-                    for topic in some
-                ]
-            )
-        )
-        for result in response.results:
-            if result.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                continue
-            if result.error_code not in (
-                ErrorCode.NONE,
-                ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-            ):
-                raise refusal(
-                    f"describe the configs of topic {result.resource_name}",
-                    result.error_code,
-                    result.error_message,
-                )
-            policies = [config.value or "" for config in result.configs]
-            if result.error_code or any("compact" in policy for policy in policies):
-                found.add(result.resource_name)
+    for resource, error in results.failed.items():
+        if isinstance(error, UnknownTopicOrPartitionError):
+            continue
+        if not isinstance(error, TopicAuthorizationError):
+            raise refused(f"describe the configs of topic {resource.name}", error)
+        found.add(resource.name)
+    for resource, configs in results.succeeded.items():
+        if any("compact" in (config.value or "") for config in configs.values()):
+            found.add(resource.name)
     return found

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 from ottla.cli.bench.load import BenchLoad, Latency, make_values, summarise_latencies
-from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.cluster_client import refused_by_client
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -63,7 +63,7 @@ class LatencyTest:
                 sent += 1
             self._producer.poll(0)
             if self._failure is not None:
-                raise cluster_errors.refused(f"produce to {self._topic}", self._failure)
+                raise refused_by_client(f"produce to {self._topic}", self._failure)
             self._receive(clock)
             now = clock.monotonic()
             progress.update(
@@ -106,5 +106,5 @@ def _is_end(message: Message) -> bool:
     if error is None:
         return False
     if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own naming
-        raise cluster_errors.refused("read what was produced", error)
+        raise refused_by_client("read what was produced", error)
     return True

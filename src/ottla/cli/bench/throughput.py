@@ -8,7 +8,7 @@ from typing import Final
 from confluent_kafka import Consumer, KafkaError, Producer
 
 from ottla.cli.bench.load import BenchLoad, Throughput, make_values
-from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.cluster_client import refused_by_client
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.connection.deliveries import Deliveries
 from ottla.cli.display.record_progress import RecordProgress
@@ -95,7 +95,7 @@ class ConsumeTest:
                     read += 1
                     size_in_bytes += len(message)
                 elif error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - its own naming
-                    raise cluster_errors.refused("read what was produced", error)
+                    raise refused_by_client("read what was produced", error)
             elapsed = clock.monotonic() - started_at
             progress.update(records=read, size_in_bytes=size_in_bytes, done=read, total=records)
         return Throughput(read, size_in_bytes, elapsed)
@@ -103,4 +103,4 @@ class ConsumeTest:
 
 def _raise_failure(deliveries: Deliveries, topic: str) -> None:
     if deliveries.first_error is not None:
-        raise cluster_errors.refused(f"produce to {topic}", deliveries.first_error)
+        raise refused_by_client(f"produce to {topic}", deliveries.first_error)

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ottla.channels import ChannelError
-from ottla.cli.connection.cluster_admin import ClusterAdmin
-from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
-from ottla.cli.exit_codes import CommandError
+from ottla.cli.connection.admin_connection import doing
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.offsets import OffsetSpec
+from ottla.client.administration.quorum import QuorumDescription
+from ottla.client.errors import ClientError
+from ottla.model import TopicPartition
 from ottla.runtime.network import Address
-from ottla.wire.messages.describe_cluster import DescribeClusterRequest
-from ottla.wire.messages.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
 
 NO_LEADER: Final = -1
 # A node that takes longer to list its offsets is shown without them.
-_OFFSETS_TIMEOUT_MS: Final = 2_000
-_LATEST: Final = -1
-# Kafka's debugging replica id: followers serve its ListOffsets and Fetch requests, too.
-_DEBUGGING_REPLICA: Final = -2
+_OFFSETS_TIMEOUT_S: Final = 2.0
+# While there is no active controller, the status says so.
+_QUORUM_TIMEOUT_S: Final = 2.0
 
 
 class PartitionPlace(NamedTuple):
@@ -58,7 +53,7 @@ class ClusterStatus:
     cluster_id: str
     brokers: tuple[BrokerView, ...]
     # None while there is no active controller.
-    quorum: DescribedQuorum | None
+    quorum: QuorumDescription | None
     partitions: tuple[PartitionPlace, ...]
 
     @property
@@ -79,61 +74,57 @@ class ClusterStatus:
         )
 
 
-async def fetch_status(admin: ClusterAdmin) -> ClusterStatus:
-    metadata = await admin.metadata()
-    cluster = await admin.send_request(DescribeClusterRequest(include_fenced_brokers=True))
+async def fetch_status(admin: Admin) -> ClusterStatus:
+    """Raises CommandError."""
+    with doing("describe the cluster"):
+        topics = await admin.list_topics()
+        cluster = await admin.describe_cluster(include_fenced_brokers=True)
     partitions = tuple(
         PartitionPlace(
-            topic.name or "",
-            partition.partition_index,
-            partition.leader_id,
-            tuple(partition.replica_nodes),
-            tuple(partition.isr_nodes),
+            topic.name,
+            each.partition,
+            NO_LEADER if each.leader is None else each.leader,
+            each.replicas,
+            each.in_sync,
         )
-        for topic in sorted(metadata.topics, key=lambda topic: topic.name or "")
-        for partition in sorted(topic.partitions, key=lambda each: each.partition_index)
+        for topic in topics.values()
+        for each in topic.partitions
     )
-    addresses = {
-        broker.broker_id: Address(broker.host, broker.port)
-        for broker in cluster.brokers
-        if not broker.is_fenced
-    }
-    lags = await _lags(admin, addresses, partitions)
+    serving = [broker.id for broker in cluster.brokers if not broker.is_fenced]
+    lags = await _lags(admin, serving, partitions)
     try:
-        quorum = await describe_quorum(admin)
-    except CommandError:
+        quorum = await admin.describe_quorum(timeout=_QUORUM_TIMEOUT_S)
+    except ClientError:
         quorum = None
     led = Counter(partition.leader for partition in partitions)
     held = Counter(replica for partition in partitions for replica in partition.replicas)
     in_sync = Counter(replica for partition in partitions for replica in partition.in_sync)
     brokers = tuple(
         BrokerView(
-            broker.broker_id,
+            broker.id,
             Address(broker.host, broker.port),
             broker.rack,
             broker.is_fenced,
-            leads=led[broker.broker_id],
-            replicas=held[broker.broker_id],
-            in_sync=in_sync[broker.broker_id],
-            lag=lags.get(broker.broker_id),
+            leads=led[broker.id],
+            replicas=held[broker.id],
+            in_sync=in_sync[broker.id],
+            lag=lags.get(broker.id),
         )
-        for broker in sorted(cluster.brokers, key=lambda each: each.broker_id)
+        for broker in cluster.brokers
     )
     return ClusterStatus(cluster.cluster_id, brokers, quorum, partitions)
 
 
 async def _lags(
-    admin: ClusterAdmin, addresses: Mapping[int, Address], partitions: Iterable[PartitionPlace]
+    admin: Admin, brokers: Sequence[int], partitions: Iterable[PartitionPlace]
 ) -> dict[int, int]:
     """By broker, how many records its replicas are behind their leaders."""
     held: dict[int, list[PartitionPlace]] = defaultdict(list)
     for partition in partitions:
         for replica in partition.replicas:
             held[replica].append(partition)
-    answers = await asyncio.gather(
-        *(_log_ends(admin, address, held[broker]) for broker, address in addresses.items())
-    )
-    ends = dict(zip(addresses, answers, strict=True))
+    answers = await asyncio.gather(*(_log_ends(admin, each, held[each]) for each in brokers))
+    ends = dict(zip(brokers, answers, strict=True))
     lags = {}
     for broker, found in ends.items():
         if found is None:
@@ -141,7 +132,7 @@ async def _lags(
         lags[broker] = sum(
             max(leaders[name] - end, 0)
             for partition in held[broker]
-            if (name := (partition.topic, partition.partition))
+            if (name := TopicPartition(partition.topic, partition.partition))
             and (leaders := ends.get(partition.leader) or {}).get(name) is not None
             and (end := found.get(name)) is not None
         )
@@ -149,26 +140,16 @@ async def _lags(
 
 
 async def _log_ends(
-    admin: ClusterAdmin, address: Address, partitions: Iterable[PartitionPlace]
-) -> dict[tuple[str, int], int] | None:
+    admin: Admin, broker: int, partitions: Iterable[PartitionPlace]
+) -> dict[TopicPartition, int] | None:
     """The log end offsets of a broker's replicas. None if it does not respond in time."""
-    topics: dict[str, ListOffsetsTopic] = {}
-    for partition in partitions:
-        topic = topics.setdefault(partition.topic, ListOffsetsTopic(name=partition.topic))
-        requested = ListOffsetsPartition(partition_index=partition.partition, timestamp=_LATEST)
-        topic.partitions.append(requested)
-    request = ListOffsetsRequest(
-        replica_id=_DEBUGGING_REPLICA,
-        topics=list(topics.values()),
-        timeout_ms=_OFFSETS_TIMEOUT_MS,
-    )
+    names = [TopicPartition(each.topic, each.partition) for each in partitions]
+    places = dict.fromkeys(names, OffsetSpec.LATEST)
     try:
-        response = await admin.send_to_node(address, request, timeout_ms=_OFFSETS_TIMEOUT_MS)
-    except (ChannelError, CommandError):
+        results = await admin.list_offsets(places, broker=broker, timeout=_OFFSETS_TIMEOUT_S)
+    except ClientError:
         return None
-    return {
-        (topic.name, partition.partition_index): partition.offset
-        for topic in response.topics
-        for partition in topic.partitions
-        if not partition.error_code
-    }
+    found = results.succeeded
+    if names and not found:
+        return None
+    return {name: each.offset for name, each in found.items() if each is not None}

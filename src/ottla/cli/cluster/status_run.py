@@ -12,26 +12,23 @@ from rich.console import RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.cli.client_security.command_config import read_command_config
-from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.cluster.defaults import DEFAULT_DIR
 from ottla.cli.cluster.layout import ClusterLayout, has_cluster, read_layout
 from ottla.cli.cluster.nodes import running_pids
 from ottla.cli.cluster.state import is_paused, read_state
 from ottla.cli.cluster.status import ClusterStatus, fetch_status
 from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
-from ottla.cli.connection.bootstrap_addresses import address_text
-from ottla.cli.connection.cluster_access import resolve
-from ottla.cli.connection.cluster_admin import ClusterAdmin, require_kafka
+from ottla.cli.connection.admin_connection import connected_admin
+from ottla.cli.connection.bootstrap_addresses import address_text, join_addresses
+from ottla.cli.connection.cluster_access import ClusterAccess, resolve
 from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.port_probe import PortProbe
 from ottla.cli.connection.profiles import read_profiles
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client_security.client_security import parse_client_security
-from ottla.client_security.node_channel import channel_security
-from ottla.runtime.network import Address
 from ottla.runtime.system_clock import SystemClock
+from ottla.runtime.system_network import SystemNetwork
 
 
 def show_status(
@@ -44,19 +41,14 @@ def show_status(
 ) -> ExitCode:
     """Shows the status of the cluster in the directory, or of the one that the options name."""
     layout = chosen_layout(directory, options)
-    if layout is None:
-        access = resolve(options)
-        addresses, security = access.addresses, access.channel_security()
-    else:
-        addresses = tuple(node.address for node in layout.nodes)
-        security = local_security(layout)
+    access = resolve(options) if layout is None else local_access(layout)
     if watch_s is not None:
         with suppress(KeyboardInterrupt):
-            asyncio.run(_watch(terminal, addresses, security, layout, watch_s, as_json=as_json))
+            asyncio.run(_watch(terminal, access, layout, watch_s, as_json=as_json))
         return ExitCode.OK
     processes = _processes(layout)
     try:
-        status = asyncio.run(_fetch_status(addresses, security))
+        status = asyncio.run(_fetch_status(access))
     except CommandError as error:
         if layout is not None and not any(process.is_well for process in processes.values()):
             raise CommandError(
@@ -64,8 +56,6 @@ def show_status(
                 f"`ottla cluster up --data-dir {directory}` starts it.",
                 exit_code=ExitCode.UNREACHABLE,
             ) from None
-        if error.exit_code is ExitCode.UNREACHABLE and security.tls is None:
-            require_kafka(addresses)
         raise error
     if as_json:
         terminal.print_json(status_json(status, processes))
@@ -76,8 +66,7 @@ def show_status(
 
 async def _watch(
     terminal: Terminal,
-    addresses: tuple[Address, ...],
-    security: ChannelSecurity,
+    access: ClusterAccess,
     layout: ClusterLayout | None,
     interval_s: float,
     *,
@@ -88,7 +77,7 @@ async def _watch(
     with nullcontext() if as_json else Live(console=terminal.stdout, auto_refresh=False) as live:
         while True:
             try:
-                status = await _fetch_status(addresses, security)
+                status = await _fetch_status(access)
             except CommandError as error:
                 fields: Mapping[str, Any] = {"is_well": False, "reason": error.message}
                 shown: RenderableType = Text(error.message, style="red")
@@ -104,18 +93,17 @@ async def _watch(
             await clock.sleep(interval_s)
 
 
-async def _fetch_status(addresses: tuple[Address, ...], security: ChannelSecurity) -> ClusterStatus:
-    async with ClusterAdmin(addresses, security=security) as admin:
+async def _fetch_status(access: ClusterAccess) -> ClusterStatus:
+    async with connected_admin(access, PortProbe(SystemNetwork())) as (admin, _):
         return await fetch_status(admin)
 
 
-def local_security(layout: ClusterLayout) -> ChannelSecurity:
+def local_access(layout: ClusterLayout) -> ClusterAccess:
     """With the credentials that `ottla cluster up --secure` left in the directory."""
+    bootstrap = join_addresses(tuple(node.address for node in layout.nodes))
     if not layout.client_properties_file.exists():
-        return PLAINTEXT
-    config = read_command_config(layout.client_properties_file)
-    with refused_properties():
-        return channel_security(parse_client_security(config.properties))
+        return ClusterAccess(bootstrap)
+    return ClusterAccess(bootstrap, read_command_config(layout.client_properties_file).properties)
 
 
 def chosen_layout(directory: Path, options: ClusterOptions) -> ClusterLayout | None:

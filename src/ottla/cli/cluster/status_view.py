@@ -11,9 +11,9 @@ from rich.text import Text
 
 from ottla.cli.cluster.status import BrokerView, ClusterStatus, PartitionPlace
 from ottla.cli.connection.bootstrap_addresses import address_text
-from ottla.cli.connection.quorum_description import QuorumReplica
 from ottla.cli.display.cells import NOTHING, count
 from ottla.cli.display.terminal import new_table
+from ottla.client.administration.quorum import QuorumReplica
 
 PARTITIONS_SHOWN_MAX: Final = 20
 # A follower of an idle leader fetches twice a second.

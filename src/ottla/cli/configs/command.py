@@ -51,12 +51,15 @@ def describe(
     [bold]Example[/]  ottla configs describe --topic orders --all
     """
     with client_command() as terminal:
-        from ottla.cli.configs.run import describe_configs, open_resource
+        from ottla.cli.configs.run import describe_configs, named_resource
+        from ottla.cli.connection.admin_connection import with_admin
 
-        cluster, resource = open_resource(
-            terminal, options, topic=topic, broker=broker, group=group
+        resource = named_resource(topic=topic, broker=broker, group=group)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: describe_configs(admin, terminal, resource, every=every, as_json=as_json),
         )
-        describe_configs(cluster, terminal, resource, every=every, as_json=as_json)
 
 
 @app.command("set")
@@ -77,13 +80,16 @@ def set_(
     """
     with client_command() as terminal:
         from ottla.cli.arguments.name_values import parse_name_values
-        from ottla.cli.configs.run import change_configs, open_resource
+        from ottla.cli.configs.run import change_configs, named_resource
+        from ottla.cli.connection.admin_connection import with_admin
 
         to_set = dict(parse_name_values(configs, what="Config"))
-        cluster, resource = open_resource(
-            terminal, options, topic=topic, broker=broker, group=group
+        resource = named_resource(topic=topic, broker=broker, group=group)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: change_configs(admin, terminal, resource, to_set=to_set, as_json=as_json),
         )
-        change_configs(cluster, terminal, resource, to_set=to_set, as_json=as_json)
 
 
 @app.command()
@@ -101,9 +107,14 @@ def delete(
     [bold]Example[/]  ottla configs delete --topic orders retention.ms
     """
     with client_command() as terminal:
-        from ottla.cli.configs.run import change_configs, open_resource
+        from ottla.cli.configs.run import change_configs, named_resource
+        from ottla.cli.connection.admin_connection import with_admin
 
-        cluster, resource = open_resource(
-            terminal, options, topic=topic, broker=broker, group=group
+        resource = named_resource(topic=topic, broker=broker, group=group)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: change_configs(
+                admin, terminal, resource, to_delete=names, as_json=as_json
+            ),
         )
-        change_configs(cluster, terminal, resource, to_delete=names, as_json=as_json)

@@ -6,9 +6,10 @@ port has another protocol, or the brokers advertise addresses that cannot be rea
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from confluent_kafka import (
     Consumer,
@@ -37,6 +38,8 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import PortProbe
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError
+from ottla.client.administration.offsets import ListedOffset
+from ottla.client.errors import ConnectionFailedError, error_for
 from ottla.runtime.network import Address
 from ottla.runtime.system_network import SystemNetwork
 
@@ -55,13 +58,6 @@ T = TypeVar("T")
 # Special timestamps of ListOffsets requests.
 EARLIEST: Final = -2
 LATEST: Final = -1
-
-
-class ListedOffset(NamedTuple):
-    """The offset and timestamp of a record."""
-
-    offset: int
-    timestamp_ms: int
 
 
 class ConnectedCluster:
@@ -98,7 +94,7 @@ class ConnectedCluster:
         except KafkaException as error:
             reason = error.args[0]
             if reason.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-                raise cluster_errors.refused(f"describe topic {topic}", reason) from None
+                raise refused_by_client(f"describe topic {topic}", reason) from None
 
     def partitions(self, topic: str, requested: Iterable[int] = ()) -> list[int]:
         """The requested partitions of a topic, or all, in order."""
@@ -128,7 +124,9 @@ class ConnectedCluster:
         """The first record with that timestamp or a later one in each partition, or None."""
         listed = self._offsets(topic, partitions, timestamp_ms)
         return {
-            partition: ListedOffset(found.offset, found.timestamp) if found.offset >= 0 else None
+            partition: ListedOffset(found.offset, found.timestamp, None)
+            if found.offset >= 0
+            else None
             for partition, found in listed.items()
         }
 
@@ -183,7 +181,7 @@ def connect(
     access = resolve(options)
     access.require_files()
     probe = probe or PortProbe(SystemNetwork())
-    reasons = probe.why_unreachable(access.addresses)
+    reasons = asyncio.run(probe.why_unreachable(access.addresses))
     answering = tuple(address for address in access.addresses if address not in reasons)
     if not answering:
         raise cluster_errors.cannot_connect(reasons)
@@ -216,12 +214,20 @@ def producer_configs(*, acks: str, compression: str, is_long: bool) -> dict[str,
     return configs if is_long else configs | {"max.in.flight": 1, "linger.ms": 0}
 
 
+def refused_by_client(doing: str, error: KafkaError) -> CommandError:
+    """For an error of confluent-kafka."""
+    code, reason = error.code(), error.str().removeprefix("Broker: ").removeprefix("Local: ")
+    if code < 0:
+        return cluster_errors.refused(doing, ConnectionFailedError(reason))
+    return cluster_errors.refused(doing, error_for(code, reason))
+
+
 def result_of(answer: Any, doing: str) -> Any:
     """The result of one of the admin client's futures."""
     try:
         return answer.result()
     except KafkaException as error:
-        raise cluster_errors.refused(doing, error.args[0]) from None
+        raise refused_by_client(doing, error.args[0]) from None
 
 
 def advertised_brokers(metadata: ClusterMetadata) -> list[AdvertisedBroker]:
@@ -242,7 +248,7 @@ def _first_answer(access: ClusterAccess, probe: PortProbe) -> ConnectedCluster:
         raise cluster_errors.insecure(access.addresses, reasons[-1])
     if not access.security.has_tls:
         for address in access.addresses:
-            if protocol := probe.other_protocol(address):
+            if protocol := asyncio.run(probe.other_protocol(address)):
                 raise cluster_errors.speaks_otherwise(address, protocol)
     cluster = _try_connect(access, ANSWER_TIMEOUT_S, reasons)
     if cluster is not None:
@@ -281,7 +287,7 @@ def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
     try:
         return client(configs)
     except KafkaException as error:
-        raise cluster_errors.refused_property(error.args[0]) from None
+        raise refused_by_client("use its properties", error.args[0]) from None
 
 
 def _check_advertised(cluster: ConnectedCluster, probe: PortProbe, terminal: Terminal) -> None:
@@ -289,7 +295,7 @@ def _check_advertised(cluster: ConnectedCluster, probe: PortProbe, terminal: Ter
     others."""
     brokers = advertised_brokers(cluster.metadata)
     unknown = {broker.address for broker in brokers} - set(cluster.addresses)
-    reasons = probe.why_unreachable(unknown) if unknown else {}
+    reasons = asyncio.run(probe.why_unreachable(unknown)) if unknown else {}
     lost = {broker: reasons[broker.address] for broker in brokers if broker.address in reasons}
     if not lost:
         return

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.connection.port_probe import unreachable_text
 from ottla.cli.connection.rights_hints import rights_hint
 from ottla.cli.connection.security_hints import security_hint
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.errors import ApiError, ClientError
 from ottla.runtime.network import Address
-
-if TYPE_CHECKING:
-    from confluent_kafka import KafkaError
 
 NAMES_SUGGESTED_MAX: Final = 3
 
@@ -23,18 +21,18 @@ LOGIN_HINT: Final = (
     "and the user into a file, and name it with --command-config FILE."
 )
 
-# The client's error names for a missing response.
-_SILENCE: Final = frozenset(
-    {
-        "_ALL_BROKERS_DOWN",
-        "_MSG_TIMED_OUT",
-        "_RESOLVE",
-        "_TIMED_OUT",
-        "_TIMED_OUT_QUEUE",
-        "_TRANSPORT",
-    }
+_SILENCE_HINT: Final = (
+    "The cluster answered earlier requests: check that the broker is running, is not overloaded "
+    "and has free disk space; see its log. `ottla cluster status` shows the nodes."
+)
+_TOO_LARGE: Final = (
+    "Raise max.message.bytes of the topic: ottla configs set --topic TOPIC max.message.bytes=BYTES"
 )
 _HINTS: Final = {
+    "DELEGATION_TOKEN_AUTH_DISABLED": "Set delegation.token.secret.key, the same on every node.",
+    "DELEGATION_TOKEN_OWNER_MISMATCH": "Only the owner of a token and its renewers may do this.",
+    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED": "Authenticate with a user name and a password or a "
+    "certificate: not on a plaintext listener, and not with a token.",
     "INVALID_RECORD": "A compacted topic takes only records with a key: give one with --key, or "
     "with --format key-value.",
     "INVALID_REPLICATION_FACTOR": "A partition has at most one replica on each broker: ask for "
@@ -42,13 +40,18 @@ _HINTS: Final = {
     "INVALID_TIMESTAMP": "The topic rejects timestamps that are too far from the current time: "
     "see its configs message.timestamp.before.max.ms and "
     "message.timestamp.after.max.ms.",
-    "MSG_SIZE_TOO_LARGE": "Raise max.message.bytes of the topic: "
-    "ottla configs set --topic TOPIC max.message.bytes=BYTES",
+    "MESSAGE_TOO_LARGE": _TOO_LARGE,
+    "RECORD_LIST_TOO_LARGE": _TOO_LARGE,
+    "NOT_CONTROLLER": "There is no active controller just now: try again in a moment.",
     "NOT_ENOUGH_REPLICAS": "Too few replicas are in sync: `ottla topics describe` shows which; or "
     "lower min.insync.replicas of the topic.",
-    "TOPIC_ALREADY_EXISTS": "Add --if-not-exists to accept a topic that exists.",
+    "REQUEST_TIMED_OUT": "Check that the nodes that this needs are running: "
+    "`ottla quorum status` shows them.",
+    "SECURITY_DISABLED": "The cluster has no authorizer: set authorizer.class.name="
+    "org.apache.kafka.metadata.authorizer.StandardAuthorizer on every node, and super.users.",
     "THROTTLING_QUOTA_EXCEEDED": "The cluster limits the rate of these requests: try again later.",
-    "_AUTHENTICATION": "Give the credentials in a file (--command-config FILE) or a profile.",
+    "TOPIC_ALREADY_EXISTS": "Add --if-not-exists to accept a topic that exists.",
+    "UNSUPPORTED_VERSION": "The cluster's features or versions do not allow this yet.",
 }
 
 
@@ -59,20 +62,17 @@ class AdvertisedBroker(NamedTuple):
     address: Address
 
 
-def refused(doing: str, error: KafkaError) -> CommandError:
+def refused(doing: str, error: ClientError) -> CommandError:
     """The cluster or the client reported an error. `doing` names the action."""
-    name = error.name()
-    exit_code = ExitCode.UNREACHABLE if name in _SILENCE else ExitCode.REFUSED
-    hints = [_HINTS[name]] if name in _HINTS else []
-    if name in _SILENCE:
-        hints.append(
-            "The cluster answered earlier requests: check that the broker is running, is not "
-            "overloaded and has free disk space; see its log."
-        )
-    reason = error.str().removeprefix("Broker: ").removeprefix("Local: ").rstrip(".")
-    if hint := rights_hint(name, reason):
-        hints.append(hint)
-    return CommandError(f"Cannot {doing}: {reason} ({name}).", *hints, exit_code=exit_code)
+    if not isinstance(error, ApiError):
+        exit_code = ExitCode.UNREACHABLE if error.retriable else ExitCode.REFUSED
+        hints = [_SILENCE_HINT] if error.retriable else []
+        reason = str(error).rstrip(".")
+        return CommandError(f"Cannot {doing}: {reason}.", *hints, exit_code=exit_code)
+    name = error.code.name
+    reason = error.message.rstrip(".")
+    hint = rights_hint(name, reason) or _HINTS.get(name)
+    return CommandError(f"Cannot {doing}: {reason} ({name}).", *([] if hint is None else [hint]))
 
 
 def cannot_connect(reasons: Mapping[Address, str]) -> CommandError:
@@ -104,15 +104,6 @@ def insecure(addresses: Iterable[Address], reason: str) -> CommandError:
         f"No secure connection to {', '.join(map(address_text, addresses))}: {reason.rstrip('.')}.",
         security_hint(reason),
         exit_code=ExitCode.UNREACHABLE,
-    )
-
-
-def refused_property(error: KafkaError) -> CommandError:
-    return CommandError(
-        f"The Kafka client rejects its properties: {error.str().rstrip('.')}.",
-        "Properties come from -X, --command-config and the profile; librdkafka's CONFIGURATION.md "
-        "lists them.",
-        exit_code=ExitCode.USAGE,
     )
 
 

@@ -41,16 +41,9 @@ class PortProbe:
     def __init__(self, network: Connector) -> None:
         self._network = network
 
-    def why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:
+    async def why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:
         """The addresses that refuse connections, each with the reason."""
-        return asyncio.run(self._why_unreachable(dict.fromkeys(addresses)))
-
-    def other_protocol(self, address: Address) -> str | None:
-        """The protocol of the port, if it is recognizably not Kafka's; else None."""
-        return asyncio.run(self._other_protocol(address))
-
-    async def _why_unreachable(self, addresses: Iterable[Address]) -> dict[Address, str]:
-        probed = tuple(addresses)
+        probed = tuple(dict.fromkeys(addresses))
         reasons = await asyncio.gather(*map(self._why_one_unreachable, probed))
         return {
             address: reason
@@ -69,8 +62,9 @@ class PortProbe:
         connection.abort()
         return None
 
-    async def _other_protocol(self, address: Address) -> str | None:
-        """Not every server with TLS answers to what is not TLS, so it is greeted in both ways."""
+    async def other_protocol(self, address: Address) -> str | None:
+        """The protocol of the port, if it is recognizably not Kafka's; else None. Not every server
+        with TLS answers to what is not TLS, so it is greeted in both ways."""
         for question in (HTTP_REQUEST, client_hello()):
             protocol = protocol_of(await self._answer(address, question))
             if protocol is not None:

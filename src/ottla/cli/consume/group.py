@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import ConnectedCluster
+from ottla.cli.connection.cluster_client import ConnectedCluster, refused_by_client
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.consume.loop import read_until_done
 from ottla.cli.consume.output import RecordOutput
@@ -113,7 +112,7 @@ class GroupReading:
             partition, offset = message.partition(), message.offset()
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
-                raise cluster_errors.refused(f"read as a member of {self._request.group}", error)
+                raise refused_by_client(f"read as a member of {self._request.group}", error)
             assert partition is not None
             assert offset is not None
             if error is None and self._is_in_range(partition, offset):

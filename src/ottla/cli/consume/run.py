@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
-from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import ConnectedCluster
+from ottla.cli.connection.cluster_client import ConnectedCluster, refused_by_client
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.consume.loop import read_until_done
 from ottla.cli.consume.output import RecordOutput
@@ -109,7 +108,7 @@ class Consumption:
     def _take_event(self, message: Message, error: KafkaError) -> None:
         partition, offset = message.partition(), message.offset()
         if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own naming
-            raise cluster_errors.refused(f"read {self._topic}-{partition}", error)
+            raise refused_by_client(f"read {self._topic}-{partition}", error)
         # The last offsets may be transaction markers, which the client does not return as records:
         # only this event shows the end.
         assert partition is not None

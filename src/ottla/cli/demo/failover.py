@@ -16,7 +16,7 @@ from rich.table import Table
 from ottla.cli.cluster.layout import ClusterLayout
 from ottla.cli.cluster.nodes import restart_node, send_signal
 from ottla.cli.cluster.status import fetch_status
-from ottla.cli.connection.cluster_admin import with_admin
+from ottla.cli.connection.admin_connection import with_admin
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.demo.load import Sender, create_topics, leaders, read_all
 from ottla.cli.display.terminal import Terminal
@@ -62,7 +62,7 @@ def bring_back(silent: Terminal, layout: ClusterLayout, node_id: int) -> float:
     clock = SystemClock()
     started = clock.monotonic()
     restart_node(silent, layout, node_id, signal.SIGKILL)
-    while not with_admin(ClusterOptions(layout.bootstrap), fetch_status).is_well:
+    while not with_admin(ClusterOptions(layout.bootstrap), silent, fetch_status).is_well:
         waited = clock.monotonic() - started
         assert waited < IN_SYNC_SECONDS, "a restarted node is not in sync again"
         sleep_blocking(_POLL_SECONDS)

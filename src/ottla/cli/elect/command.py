@@ -51,12 +51,13 @@ def elect(
     as_json: Json = False,
 ) -> None:
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.elect.run import RequestedElection, elect_leaders
 
         election = RequestedElection.of(topics or (), partitions or (), every=every)
         code = with_admin(
             options,
+            terminal,
             lambda admin: elect_leaders(
                 admin, terminal, election, unclean=unclean, as_json=as_json
             ),

@@ -1,17 +1,21 @@
-"""Groups as the commands see them: through confluent-kafka."""
+"""Groups as the commands show them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
-
-# The package has types, but its modules do not say what they export.
-from confluent_kafka.admin import ConsumerGroupDescription  # type: ignore[attr-defined]
-
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.exit_codes import CommandError
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.groups import GroupMember
+from ottla.client.errors import GroupIdNotFoundError
+from ottla.model import TopicPartition
+
+_GROUPS_NAMED_MAX: Final = 20
+_INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class GroupListing(NamedTuple):
@@ -25,7 +29,7 @@ class MemberView(NamedTuple):
     instance_id: str | None
     client_id: str
     host: str
-    partitions: tuple[tuple[str, int], ...]
+    partitions: tuple[TopicPartition, ...]
 
 
 class GroupView(NamedTuple):
@@ -37,91 +41,58 @@ class GroupView(NamedTuple):
     members: tuple[MemberView, ...]
 
 
-def list_groups(cluster: ConnectedCluster) -> list[GroupListing]:
-    answer = cluster.admin.list_consumer_groups(request_timeout=REQUEST_TIMEOUT_S)
-    found = result_of(answer, "list the groups")
-    for error in found.errors:
-        raise CommandError(f"A broker did not list its groups: {error}.")
-    return sorted(
-        GroupListing(each.group_id, _word(each.type), _word(each.state)) for each in found.valid
-    )
+async def list_groups(admin: Admin) -> list[GroupListing]:
+    with doing("list the groups"):
+        found = await admin.list_groups()
+    return [GroupListing(each.id, each.type, word(each.state)) for each in found]
 
 
-def describe_group(cluster: ConnectedCluster, group_id: str) -> GroupView:
-    answers = cluster.admin.describe_consumer_groups([group_id], request_timeout=REQUEST_TIMEOUT_S)
-    try:
-        found: ConsumerGroupDescription = answers[group_id].result()
-    except KafkaException as error:
-        if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
-            raise unknown_group(cluster, group_id) from None
-        raise CommandError(f"Cannot describe group {group_id}: {error.args[0].str()}.") from None
-    if _word(found.state) == "dead":
-        raise unknown_group(cluster, group_id)
-    coordinator = found.coordinator
+async def describe_group(admin: Admin, group_id: str) -> GroupView:
+    with doing(f"describe group {group_id}"):
+        try:
+            found = await admin.describe_group(group_id)
+        except GroupIdNotFoundError:
+            raise await unknown_group(admin, group_id) from None
     return GroupView(
         group_id,
-        _word(found.type),
-        _word(found.state),
-        found.partition_assignor or "",
-        None if coordinator is None else coordinator.id,
-        tuple(
-            MemberView(
-                member.member_id,
-                member.group_instance_id,
-                member.client_id,
-                member.host,
-                tuple(
-                    sorted(
-                        (str(each.topic), each.partition)
-                        for each in member.assignment.topic_partitions
-                    )
-                ),
-            )
-            for member in found.members
-        ),
+        found.type,
+        word(found.state),
+        found.assignor,
+        found.coordinator,
+        tuple(map(_member, found.members)),
     )
 
 
-def unknown_group(cluster: ConnectedCluster, group_id: str) -> CommandError:
-    known = [group.id for group in list_groups(cluster)]
-    hint = f"Existing groups: {', '.join(known[:20])}." if known else "There are no groups."
+async def unknown_group(admin: Admin, group_id: str) -> CommandError:
+    known = [group.id for group in await list_groups(admin)]
+    named = ", ".join(known[:_GROUPS_NAMED_MAX])
+    hint = f"Existing groups: {named}." if known else "There are no groups."
     return CommandError(f"There is no group {group_id}.", hint)
 
 
-def committed_offsets(cluster: ConnectedCluster, group_id: str) -> dict[tuple[str, int], int]:
+async def committed_offsets(admin: Admin, group_id: str) -> dict[TopicPartition, int]:
     """By partition, in order; those without an offset are left out."""
-    requested = ConsumerGroupTopicPartitions(group_id)
-    answers = cluster.admin.list_consumer_group_offsets(
-        [requested], request_timeout=REQUEST_TIMEOUT_S
-    )
-    found = result_of(answers[group_id], f"list the offsets of group {group_id}")
-    return {
-        (each.topic, each.partition): each.offset
-        for each in sorted(found.topic_partitions, key=lambda each: (each.topic, each.partition))
-        if each.offset >= 0
-    }
+    with doing(f"list the offsets of group {group_id}"):
+        found = (await admin.list_group_offsets([group_id]))[group_id]
+    return {name: each.offset for name, each in found.items()}
 
 
-def alter_offsets(
-    cluster: ConnectedCluster, group_id: str, offsets: Sequence[tuple[str, int, int]]
-) -> None:
-    moved = ConsumerGroupTopicPartitions(
-        group_id, [TopicPartition(topic, number, offset) for topic, number, offset in offsets]
-    )
-    answers = cluster.admin.alter_consumer_group_offsets([moved], request_timeout=REQUEST_TIMEOUT_S)
-    result = result_of(answers[group_id], f"move the offsets of group {group_id}")
-    for each in result.topic_partitions:
-        if each.error is not None:
-            raise CommandError(
-                f"The offset of {each.topic}-{each.partition} was not moved: {each.error.str()}."
-            )
+async def alter_offsets(admin: Admin, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
+    with doing(f"move the offsets of group {group_id}"):
+        results = await admin.alter_group_offsets(group_id, offsets)
+    for name, error in results.failed.items():
+        raise refused(f"move the offset of {name}", error)
 
 
-def delete_group(cluster: ConnectedCluster, group_id: str) -> None:
-    answers = cluster.admin.delete_consumer_groups([group_id], request_timeout=REQUEST_TIMEOUT_S)
-    result_of(answers[group_id], f"delete group {group_id}")
+async def delete_group(admin: Admin, group_id: str) -> None:
+    with doing(f"delete group {group_id}"):
+        (await admin.delete_groups([group_id])).all()
 
 
-def _word(value: object) -> str:
-    """An enumeration's member, as people write it."""
-    return str(getattr(value, "name", value)).lower().replace("_", "-")
+def word(name: str) -> str:
+    """Kafka's word, such as PreparingRebalance, as people write it."""
+    return _INNER_CAPITAL.sub("-", name).lower()
+
+
+def _member(member: GroupMember) -> MemberView:
+    return MemberView(member.id, member.instance_id, member.client_id, member.host, member.assigned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from typing import Annotated
 
 import typer
@@ -52,11 +53,16 @@ def list_groups(
 ) -> None:
     """List the groups of the cluster, with their types and states."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.groups.run import run_list
 
-        cluster = connect(options, terminal)
-        run_list(cluster, terminal, states=states or (), types=types or (), as_json=as_json)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_list(
+                admin, terminal, states=states or (), types=types or (), as_json=as_json
+            ),
+        )
 
 
 @app.command()
@@ -79,18 +85,22 @@ def describe(
     [bold]Example[/]  ottla groups describe billing --watch --interval 2
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.groups.run import run_describe
 
-        cluster = connect(options, terminal)
-        run_describe(
-            cluster,
-            terminal,
-            group,
-            shows_members=members,
-            watch_s=interval if watch else None,
-            as_json=as_json,
-        )
+        with suppress(KeyboardInterrupt) if watch else nullcontext():
+            with_admin(
+                options,
+                terminal,
+                lambda admin: run_describe(
+                    admin,
+                    terminal,
+                    group,
+                    shows_members=members,
+                    watch_s=interval if watch else None,
+                    as_json=as_json,
+                ),
+            )
 
 
 @app.command()
@@ -132,15 +142,18 @@ def reset(
     [bold]Example[/]  ottla groups reset billing --to 2026-11-16T08:30 --topic orders --execute
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.groups.reset import run_reset
         from ottla.cli.groups.reset_position import parse_position
         from ottla.runtime.system_clock import SystemClock
 
         position = parse_position(to, now_ms=SystemClock().now_ms())
-        cluster = connect(options, terminal)
-        run_reset(
-            cluster, terminal, group, position, topics or (), executes=execute, as_json=as_json
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_reset(
+                admin, terminal, group, position, topics or (), executes=execute, as_json=as_json
+            ),
         )
 
 
@@ -152,7 +165,7 @@ def delete(
 ) -> None:
     """Delete groups that have no members, with their offsets."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.groups.run import run_delete
 
-        run_delete(connect(options, terminal), terminal, groups)
+        with_admin(options, terminal, lambda admin: run_delete(admin, terminal, groups))

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ottla.cli.arguments.partition_names import parse_partitions
-from ottla.cli.connection.cluster_client import ConnectedCluster
+from ottla.cli.connection.topic_lookup import (
+    earliest_offsets,
+    existing_partitions,
+    latest_offsets,
+    offsets_at_time,
+)
 from ottla.cli.display.cells import count, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.groups.client import alter_offsets, committed_offsets, describe_group, list_groups
 from ottla.cli.groups.reset_position import Bounds, ResetPlace, ResetPosition, new_offset
+from ottla.client.administration.admin import Admin
+from ottla.model import TopicPartition
 
 
 class OffsetMove(NamedTuple):
@@ -21,8 +28,8 @@ class OffsetMove(NamedTuple):
     new: int
 
 
-def run_reset(
-    cluster: ConnectedCluster,
+async def run_reset(
+    admin: Admin,
     terminal: Terminal,
     group_id: str,
     position: ResetPosition,
@@ -31,26 +38,27 @@ def run_reset(
     executes: bool,
     as_json: bool,
 ) -> None:
-    _require_stopped(cluster, group_id)
-    committed = committed_offsets(cluster, group_id)
-    names = _named(cluster, topics) if topics else list(committed)
+    await _require_stopped(admin, group_id)
+    committed = await committed_offsets(admin, group_id)
+    names = await _named(admin, topics) if topics else list(committed)
     if not names:
         raise CommandError(
             f"Group {group_id} has no offsets to move.", "Name the topics with --topic."
         )
-    moves = _moves(cluster, position, names, committed)
+    moves = await _moves(admin, position, names, committed)
     if executes:
-        alter_offsets(cluster, group_id, [(move.topic, move.partition, move.new) for move in moves])
+        new = {TopicPartition(move.topic, move.partition): move.new for move in moves}
+        await alter_offsets(admin, group_id, new)
     _show(terminal, group_id, moves, as_json=as_json)
     if not executes:
         terminal.notice("Nothing was changed. Add --execute to move the offsets.")
 
 
-def _require_stopped(cluster: ConnectedCluster, group_id: str) -> None:
+async def _require_stopped(admin: Admin, group_id: str) -> None:
     """A group that there is not yet may be given offsets to begin with."""
-    if group_id not in {group.id for group in list_groups(cluster)}:
+    if group_id not in {group.id for group in await list_groups(admin)}:
         return
-    group = describe_group(cluster, group_id)
+    group = await describe_group(admin, group_id)
     if group.members:
         raise CommandError(
             f"Group {group_id} is {group.state} and has {count(len(group.members), 'member')}.",
@@ -58,29 +66,31 @@ def _require_stopped(cluster: ConnectedCluster, group_id: str) -> None:
         )
 
 
-def _named(cluster: ConnectedCluster, topics: Sequence[str]) -> list[tuple[str, int]]:
-    names = []
+async def _named(admin: Admin, topics: Sequence[str]) -> list[TopicPartition]:
+    names: list[TopicPartition] = []
     for text in topics:
         topic, chosen = parse_partitions(text, what="--topic")
-        names += [(topic, partition) for partition in cluster.partitions(topic, chosen)]
+        partitions = await existing_partitions(admin, topic, chosen)
+        names += [TopicPartition(topic, partition) for partition in partitions]
     return names
 
 
-def _moves(
-    cluster: ConnectedCluster,
+async def _moves(
+    admin: Admin,
     position: ResetPosition,
-    names: Sequence[tuple[str, int]],
-    committed: dict[tuple[str, int], int],
+    names: Sequence[TopicPartition],
+    committed: dict[TopicPartition, int],
 ) -> list[OffsetMove]:
     moves = []
     for topic in dict.fromkeys(topic for topic, _ in names):
         partitions = [partition for name, partition in names if name == topic]
-        earliest, latest = cluster.earliest(topic, partitions), cluster.latest(topic, partitions)
+        earliest = await earliest_offsets(admin, topic, partitions)
+        latest = await latest_offsets(admin, topic, partitions)
         found = {}
         if position.place is ResetPlace.TIME:
-            found = cluster.at_time(topic, partitions, position.number)
+            found = await offsets_at_time(admin, topic, partitions, position.number)
         for partition in partitions:
-            old, at_time = committed.get((topic, partition)), found.get(partition)
+            old, at_time = committed.get(TopicPartition(topic, partition)), found.get(partition)
             bounds = Bounds(
                 earliest[partition],
                 latest[partition],

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from ottla.cli.connection.cluster_client import ConnectedCluster
+from ottla.cli.connection.topic_lookup import latest_offsets
 from ottla.cli.display.cells import NOTHING, count, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.groups.client import (
@@ -18,7 +17,9 @@ from ottla.cli.groups.client import (
     describe_group,
     list_groups,
 )
-from ottla.runtime.system_clock import sleep_blocking
+from ottla.client.administration.admin import Admin
+from ottla.model import TopicPartition
+from ottla.runtime.system_clock import SystemClock
 
 
 class PartitionLag(NamedTuple):
@@ -36,8 +37,8 @@ class PartitionLag(NamedTuple):
         return max(self.end - self.committed, 0)
 
 
-def run_list(
-    cluster: ConnectedCluster,
+async def run_list(
+    admin: Admin,
     terminal: Terminal,
     *,
     states: Sequence[str],
@@ -46,7 +47,7 @@ def run_list(
 ) -> None:
     selected = [
         group
-        for group in list_groups(cluster)
+        for group in await list_groups(admin)
         if (not states or group.state in _words(states))
         and (not types or group.type in _words(types))
     ]
@@ -60,8 +61,8 @@ def run_list(
     terminal.stdout.print(table)
 
 
-def run_describe(
-    cluster: ConnectedCluster,
+async def run_describe(
+    admin: Admin,
     terminal: Terminal,
     group_id: str,
     *,
@@ -69,45 +70,42 @@ def run_describe(
     watch_s: float | None,
     as_json: bool,
 ) -> None:
-    def show() -> None:
-        group = describe_group(cluster, group_id)
+    """With `watch_s` until Ctrl-C."""
+    while True:
+        group = await describe_group(admin, group_id)
         if shows_members:
             _show_members(terminal, group, as_json=as_json)
         else:
-            _show_lag(terminal, group, group_lag(cluster, group), as_json=as_json)
-
-    show()
-    if watch_s is None:
-        return
-    with suppress(KeyboardInterrupt):
-        while True:
-            terminal.stdout.file.flush()
-            sleep_blocking(watch_s)
-            show()
+            _show_lag(terminal, group, await group_lag(admin, group), as_json=as_json)
+        if watch_s is None:
+            return
+        terminal.stdout.file.flush()
+        await SystemClock().sleep(watch_s)
 
 
-def group_lag(cluster: ConnectedCluster, group: GroupView) -> list[PartitionLag]:
+async def group_lag(admin: Admin, group: GroupView) -> list[PartitionLag]:
     """Every partition that the group has an offset in, or a member reads."""
-    committed = committed_offsets(cluster, group.id)
+    committed = await committed_offsets(admin, group.id)
     owners = {name: member.id for member in group.members for name in member.partitions}
     names = sorted({*committed, *owners})
+    existing = await admin.list_topics()
     by_topic: dict[str, list[int]] = {}
     for topic, partition in names:
-        if topic in cluster.metadata.topics:
+        if topic in existing:
             by_topic.setdefault(topic, []).append(partition)
     ends = {
-        (topic, partition): end
+        TopicPartition(topic, partition): end
         for topic, partitions in by_topic.items()
-        for partition, end in cluster.latest(topic, partitions).items()
+        for partition, end in (await latest_offsets(admin, topic, partitions)).items()
     }
     return [
         PartitionLag(*name, committed.get(name), ends.get(name), owners.get(name)) for name in names
     ]
 
 
-def run_delete(cluster: ConnectedCluster, terminal: Terminal, groups: Sequence[str]) -> None:
+async def run_delete(admin: Admin, terminal: Terminal, groups: Sequence[str]) -> None:
     for group_id in groups:
-        delete_group(cluster, group_id)
+        await delete_group(admin, group_id)
         terminal.stdout.print(f"Deleted group {group_id}.")
 
 

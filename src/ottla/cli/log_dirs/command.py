@@ -48,11 +48,12 @@ def describe(
     [bold]Example[/]  ottla log-dirs describe --broker 1 --topic orders
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.log_dirs.run import show_log_dirs
 
         code = with_admin(
             options,
+            terminal,
             lambda admin: show_log_dirs(
                 admin, terminal, brokers=brokers or (), topics=topics or (), as_json=as_json
             ),
@@ -94,11 +95,12 @@ def move(
     [bold]Example[/]  ottla log-dirs move orders:0,1 --broker 1 --to /disk2/ottla
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.log_dirs.move import move_replicas
 
         code = with_admin(
             options,
+            terminal,
             lambda admin: move_replicas(
                 admin, terminal, replicas, broker=broker, path=directory, wait=wait, as_json=as_json
             ),

@@ -6,26 +6,23 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ottla.cli.arguments.partition_names import parse_partitions
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import unknown_topic
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.log_dirs.client import LogDir, broker_addresses, log_dirs, send_to_broker
+from ottla.cli.log_dirs.client import log_dirs
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.log_dirs import LogDir
 from ottla.model import TopicPartition
 from ottla.runtime.system_clock import SystemClock
-from ottla.wire.messages.alter_replica_log_dirs import (
-    AlterReplicaLogDir,
-    AlterReplicaLogDirsRequest,
-    AlterReplicaLogDirsResponse,
-    AlterReplicaLogDirTopic,
-)
 
 _LOOK_SECONDS: Final = 0.2
 
 
 async def move_replicas(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     texts: Sequence[str],
     *,
@@ -91,32 +88,19 @@ def _named_replicas(
 
 
 async def _move(
-    admin: ClusterAdmin, broker: int, names: Iterable[TopicPartition], path: str
+    admin: Admin, broker: int, names: Iterable[TopicPartition], path: str
 ) -> dict[TopicPartition, CommandError]:
     """Starts the moves; returns what was refused."""
-    topics: dict[str, AlterReplicaLogDirTopic] = {}
-    for name in names:
-        topic = topics.setdefault(name.topic, AlterReplicaLogDirTopic(name=name.topic))
-        topic.partitions.append(name.partition)
-    request = AlterReplicaLogDirsRequest(
-        dirs=[AlterReplicaLogDir(path=path, topics=list(topics.values()))]
-    )
-    address = (await broker_addresses(admin))[broker]
-    response: AlterReplicaLogDirsResponse = await send_to_broker(admin, broker, address, request)
+    with doing(f"move replicas of broker {broker}"):
+        results = await admin.alter_replica_log_dirs(broker, dict.fromkeys(names, path))
     return {
-        TopicPartition(result.topic_name, partition.partition_index): refusal(
-            f"move {result.topic_name}-{partition.partition_index} to {path}",
-            partition.error_code,
-            None,
-        )
-        for result in response.results
-        for partition in result.partitions
-        if partition.error_code
+        name: cluster_errors.refused(f"move {name} to {path}", error)
+        for name, error in results.failed.items()
     }
 
 
 async def _wait_moved(
-    admin: ClusterAdmin, broker: int, names: Iterable[TopicPartition], path: str
+    admin: Admin, broker: int, names: Iterable[TopicPartition], path: str
 ) -> None:
     left = set(names)
     while left:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from ottla.cli.connection.cluster_admin import ClusterAdmin
+from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import unknown_topic
 from ottla.cli.display.cells import NOTHING, size
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import ExitCode
-from ottla.cli.log_dirs.client import LogDir, broker_addresses, log_dirs
+from ottla.cli.log_dirs.client import broker_ids, log_dirs
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.log_dirs import LogDir
 
 
 async def show_log_dirs(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     *,
     brokers: Sequence[int],
@@ -25,13 +28,14 @@ async def show_log_dirs(
     as_json: bool,
 ) -> ExitCode:
     """The exit code says whether all directories can be used."""
-    known = {topic.name or "" for topic in (await admin.metadata()).topics}
+    with doing("list the topics"):
+        known = await admin.list_topics()
     for topic in topics:
         if topic not in known:
             raise unknown_topic(topic, known)
-    chosen = list(dict.fromkeys(brokers)) or list(await broker_addresses(admin))
+    chosen = list(dict.fromkeys(brokers)) or await broker_ids(admin)
     found = [directory for broker in chosen for directory in await log_dirs(admin, broker)]
-    shown = [directory._replace(replicas=_chosen(directory, topics)) for directory in found]
+    shown = [replace(directory, replicas=_chosen(directory, topics)) for directory in found]
     if as_json:
         for directory in shown:
             terminal.print_json(log_dir_json(directory))

@@ -48,10 +48,15 @@ def offsets(
     [bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.offsets.run import parse_at, run_offsets
         from ottla.runtime.system_clock import SystemClock
 
         at_ms = None if at is None else parse_at(at, now_ms=SystemClock().now_ms())
-        cluster = connect(options, terminal)
-        run_offsets(cluster, terminal, topic, partitions or (), at_ms, as_json=as_json)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_offsets(
+                admin, terminal, topic, partitions or (), at_ms, as_json=as_json
+            ),
+        )

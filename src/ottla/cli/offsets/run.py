@@ -8,10 +8,17 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from ottla.cli.arguments.moments import parse_moment
-from ottla.cli.connection.cluster_client import ConnectedCluster, ListedOffset
+from ottla.cli.connection.topic_lookup import (
+    earliest_offsets,
+    existing_partitions,
+    latest_offsets,
+    offsets_at_time,
+)
 from ottla.cli.display.cells import NOTHING, moment
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.offsets import ListedOffset
 
 
 class PartitionOffsets(NamedTuple):
@@ -29,8 +36,8 @@ def parse_at(text: str, *, now_ms: int) -> int:
         raise CommandError(f"--at: {error}.", exit_code=ExitCode.USAGE) from None
 
 
-def run_offsets(
-    cluster: ConnectedCluster,
+async def run_offsets(
+    admin: Admin,
     terminal: Terminal,
     topic: str,
     chosen: Iterable[int],
@@ -38,9 +45,10 @@ def run_offsets(
     *,
     as_json: bool,
 ) -> None:
-    partitions = cluster.partitions(topic, chosen)
-    earliest, latest = cluster.earliest(topic, partitions), cluster.latest(topic, partitions)
-    found = {} if at_ms is None else cluster.at_time(topic, partitions, at_ms)
+    partitions = await existing_partitions(admin, topic, chosen)
+    earliest = await earliest_offsets(admin, topic, partitions)
+    latest = await latest_offsets(admin, topic, partitions)
+    found = {} if at_ms is None else await offsets_at_time(admin, topic, partitions, at_ms)
     rows = [
         PartitionOffsets(partition, earliest[partition], latest[partition], found.get(partition))
         for partition in partitions
@@ -62,7 +70,7 @@ def offsets_table(rows: Sequence[PartitionOffsets], at_ms: int | None) -> Table:
             cells += (
                 (NOTHING, NOTHING)
                 if row.found is None
-                else (str(row.found.offset), moment(row.found.timestamp_ms))
+                else (str(row.found.offset), moment(row.found.timestamp))
             )
         table.add_row(*cells)
     if len(rows) > 1:
@@ -79,7 +87,7 @@ def offsets_json(topic: str, row: PartitionOffsets, *, has_time: bool) -> dict[s
     }
     if has_time:
         fields["at_time"] = None if row.found is None else row.found.offset
-        fields["at_time_timestamp"] = None if row.found is None else row.found.timestamp_ms
+        fields["at_time_timestamp"] = None if row.found is None else row.found.timestamp
     return fields
 
 

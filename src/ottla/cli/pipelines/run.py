@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -174,7 +175,7 @@ def warn_unreachable(bootstrap: str, terminal: Terminal) -> None:
     """Before Spark starts, which takes a while. Not every pipeline has topics, and a cluster may
     come up meanwhile, so it goes on."""
     addresses = set(parse_addresses(bootstrap))
-    reasons = PortProbe(SystemNetwork()).why_unreachable(addresses)
+    reasons = asyncio.run(PortProbe(SystemNetwork()).why_unreachable(addresses))
     if len(reasons) == len(addresses):
         error = cannot_connect(reasons)
         terminal.notice(" ".join((error.message, *error.hints)))

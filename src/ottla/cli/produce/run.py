@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaException, Producer
 
-from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.cluster_client import refused_by_client
 from ottla.cli.connection.deliveries import Deliveries
 from ottla.cli.display.cells import count, number, size
 from ottla.cli.display.record_progress import RecordProgress
@@ -102,7 +102,7 @@ def run_produce(
         elif deliveries.records:
             print_summary(terminal, topic, deliveries, seconds)
     if deliveries.first_error is not None:
-        raise cluster_errors.refused(f"produce to {topic}", deliveries.first_error)
+        raise refused_by_client(f"produce to {topic}", deliveries.first_error)
     if not production.sent:
         terminal.notice("There was nothing to produce: the input is empty.")
 

@@ -27,10 +27,10 @@ app = typer.Typer(
 def status(options: ClusterOptions, as_json: Json = False) -> None:
     """Show the leader, voters and observers of the quorum, and the lag of each."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.quorum.run import show_quorum
 
-        with_admin(options, lambda admin: show_quorum(admin, terminal, as_json=as_json))
+        with_admin(options, terminal, lambda admin: show_quorum(admin, terminal, as_json=as_json))
 
 
 @app.command()
@@ -54,11 +54,11 @@ def add(
     status[/] shows it as an observer, with the id of its directory.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.quorum.run import add_voter, named_voter
 
         voter = named_voter(controller, config)
-        with_admin(options, lambda admin: add_voter(admin, terminal, voter))
+        with_admin(options, terminal, lambda admin: add_voter(admin, terminal, voter))
 
 
 @app.command()
@@ -77,10 +77,11 @@ def remove(
 ) -> None:
     """Remove a voter. The controller may continue to run, as an observer."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.quorum.run import remove_voter
 
         with_admin(
             options,
+            terminal,
             lambda admin: remove_voter(admin, terminal, node, directory_id=directory_id),
         )

@@ -8,12 +8,13 @@ from typing import Final
 
 from ottla.broker.control.identity import controller_endpoints
 from ottla.cli.arguments.input_file import unreadable
+from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.bootstrap_addresses import address_text
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
-from ottla.cli.connection.quorum_description import DescribedQuorum, describe_quorum
 from ottla.cli.display.cells import NOTHING, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.quorum import QuorumDescription
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.controller.formatting import initial_voter
 from ottla.controller.initial_controllers import parse_initial_controllers
@@ -24,17 +25,15 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
 from ottla.storage.directories.meta_properties import read_meta_properties
 from ottla.storage.errors import StorageError
-from ottla.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
-from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
 
 DEFAULT_LISTENER: Final = "CONTROLLER"
 # The new voter may first have to catch up.
-_ADD_TIMEOUT_MS: Final = 30_000
-_ANSWER_TIMEOUT_MS: Final = 40_000
+_ADD_TIMEOUT_S: Final = 40.0
 
 
-async def show_quorum(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) -> None:
-    quorum = await describe_quorum(admin)
+async def show_quorum(admin: Admin, terminal: Terminal, *, as_json: bool) -> None:
+    with doing("describe the quorum"):
+        quorum = await admin.describe_quorum()
     if as_json:
         _print_json(terminal, quorum)
         return
@@ -78,21 +77,12 @@ def named_voter(controller: str | None, config: Path | None) -> Voter:
     return _voter_of(config)
 
 
-async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> None:
-    response = await admin.send_request(
-        AddRaftVoterRequest(
-            cluster_id=None,
-            timeout_ms=_ADD_TIMEOUT_MS,
-            voter_id=voter.key.id,
-            voter_directory_id=voter.key.directory_id,
-            listeners=[
-                Listener(name=name, host=host, port=port) for name, host, port in voter.endpoints
-            ],
-        ),
-        timeout_ms=_ANSWER_TIMEOUT_MS,
-    )
-    if response.error_code:
-        raise refusal(f"add voter {voter.key.id}", response.error_code, response.error_message)
+async def add_voter(admin: Admin, terminal: Terminal, voter: Voter) -> None:
+    endpoints = {name: Address(host, port) for name, host, port in voter.endpoints}
+    with doing(f"add voter {voter.key.id}"):
+        await admin.add_voter(
+            voter.key.id, voter.key.directory_id, endpoints, timeout=_ADD_TIMEOUT_S
+        )
     directory = uuid_to_text(voter.key.directory_id)
     terminal.stdout.print(
         f"node {voter.key.id} is a voter now (directory {directory})", markup=False
@@ -100,19 +90,17 @@ async def add_voter(admin: ClusterAdmin, terminal: Terminal, voter: Voter) -> No
 
 
 async def remove_voter(
-    admin: ClusterAdmin, terminal: Terminal, node_id: int, *, directory_id: str | None
+    admin: Admin, terminal: Terminal, node_id: int, *, directory_id: str | None
 ) -> None:
     found = await _directory_of(admin, node_id) if directory_id is None else _parse_id(directory_id)
-    response = await admin.send_request(
-        RemoveRaftVoterRequest(cluster_id=None, voter_id=node_id, voter_directory_id=found)
-    )
-    if response.error_code:
-        raise refusal(f"remove voter {node_id}", response.error_code, response.error_message)
+    with doing(f"remove voter {node_id}"):
+        await admin.remove_voter(node_id, found)
     terminal.stdout.print(f"node {node_id} is no longer a voter", markup=False)
 
 
-async def _directory_of(admin: ClusterAdmin, node_id: int) -> Uuid:
-    quorum = await describe_quorum(admin)
+async def _directory_of(admin: Admin, node_id: int) -> Uuid:
+    with doing("describe the quorum"):
+        quorum = await admin.describe_quorum()
     for replica in quorum.replicas:
         if replica.is_voter and replica.id == node_id:
             return replica.directory_id
@@ -152,7 +140,7 @@ def _parse_id(text: str) -> Uuid:
         raise _usage(f"{text!r} is not a directory id; `ottla quorum status` shows them.") from None
 
 
-def _print_json(terminal: Terminal, quorum: DescribedQuorum) -> None:
+def _print_json(terminal: Terminal, quorum: QuorumDescription) -> None:
     terminal.print_json(
         {
             "leader": quorum.leader_id,

@@ -61,12 +61,13 @@ def generate(
     [bold]Example[/]  ottla reassign generate --brokers 1,2,4 > plan.json
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.reassign.run import generate, parse_brokers
 
         broker_ids = parse_brokers(brokers)
         with_admin(
             options,
+            terminal,
             lambda admin: generate(
                 admin,
                 terminal,
@@ -102,11 +103,12 @@ def execute(
 ) -> None:
     """Start the moves of a plan, and print the plan that reverts them."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.reassign.run import execute
 
         code = with_admin(
             options,
+            terminal,
             lambda admin: execute(
                 admin,
                 terminal,
@@ -134,11 +136,13 @@ def verify(
     The exit code is 0 if all are done, 1 if not.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.reassign.run import verify
 
         code = with_admin(
-            options, lambda admin: verify(admin, terminal, plan, wait=wait, as_json=as_json)
+            options,
+            terminal,
+            lambda admin: verify(admin, terminal, plan, wait=wait, as_json=as_json),
         )
         raise typer.Exit(code)
 
@@ -152,10 +156,12 @@ def cancel(
 ) -> None:
     """Cancel moves that are in progress: those of a plan, or all."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.reassign.run import cancel
 
-        code = with_admin(options, lambda admin: cancel(admin, terminal, plan, as_json=as_json))
+        code = with_admin(
+            options, terminal, lambda admin: cancel(admin, terminal, plan, as_json=as_json)
+        )
         raise typer.Exit(code)
 
 
@@ -164,7 +170,7 @@ def cancel(
 def list_(options: ClusterOptions, as_json: Json = False) -> None:
     """List the moves that are in progress."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.reassign.run import list_moves
 
-        with_admin(options, lambda admin: list_moves(admin, terminal, as_json=as_json))
+        with_admin(options, terminal, lambda admin: list_moves(admin, terminal, as_json=as_json))

@@ -5,34 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from ottla.cli.arguments.input_file import unreadable
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection import cluster_errors
+from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import unknown_topic
 from ottla.cli.display.cells import NOTHING, count
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.reassign.plan import Assignment, PartitionName, format_plan, parse_plan, propose
 from ottla.cli.reassign.throttle import clear_throttle, set_throttle
-from ottla.runtime.network import Address
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.placement import Reassignment
+from ottla.model import TopicPartition
 from ottla.runtime.system_clock import SystemClock
-from ottla.wire.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
-from ottla.wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 
 _POLL_SECONDS: Final = 0.5
-
-
-class ReplicaMove(NamedTuple):
-    """A partition on its way: all its replicas, and which of them come and go."""
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...]
-    removing: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +29,6 @@ class Placement:
     """Where everything is now."""
 
     racks: dict[int, str | None]
-    addresses: dict[int, Address]
     assignment: Assignment
 
     def of(self, name: PartitionName) -> tuple[int, ...]:
@@ -62,7 +50,7 @@ def parse_brokers(text: str | None) -> list[int]:
 
 
 async def generate(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     *,
     topics: Iterable[str],
@@ -98,7 +86,7 @@ async def generate(
 
 
 async def execute(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     file: Path,
     *,
@@ -111,7 +99,7 @@ async def execute(
     placement = await _placement(admin)
     before = {name: placement.of(name) for name in plan}
     if throttle is not None:
-        await set_throttle(admin, placement.addresses, before, plan, bytes_per_second=throttle)
+        await set_throttle(admin, placement.racks, before, plan, bytes_per_second=throttle)
     refused = await _alter(admin, plan, can_change_factor=can_change_factor)
     _report(terminal, plan, refused, done="started", as_json=as_json)
     if not as_json:
@@ -125,7 +113,7 @@ async def execute(
 
 
 async def verify(
-    admin: ClusterAdmin, terminal: Terminal, file: Path, *, wait: bool, as_json: bool
+    admin: Admin, terminal: Terminal, file: Path, *, wait: bool, as_json: bool
 ) -> ExitCode:
     """Shows the progress of each move. When all are complete, removes the throttles."""
     plan = _read_plan(file)
@@ -137,7 +125,7 @@ async def verify(
         await SystemClock().sleep(_POLL_SECONDS)
     if "in progress" not in states.values():
         topics = {name.topic for name in plan if name in placement.assignment}
-        await clear_throttle(admin, placement.addresses, topics=topics)
+        await clear_throttle(admin, placement.racks, topics=topics)
     if as_json:
         for name, state in states.items():
             terminal.print_json({**name._asdict(), "state": state})
@@ -150,9 +138,7 @@ async def verify(
     return ExitCode.OK if done else ExitCode.REFUSED
 
 
-async def cancel(
-    admin: ClusterAdmin, terminal: Terminal, file: Path | None, *, as_json: bool
-) -> ExitCode:
+async def cancel(admin: Admin, terminal: Terminal, file: Path | None, *, as_json: bool) -> ExitCode:
     """Takes moves back that are under way: those of a plan, or all."""
     moves = await _moves(admin)
     planned = set(moves) if file is None else set(_read_plan(file))
@@ -162,12 +148,12 @@ async def cancel(
         return ExitCode.OK
     refused = await _alter(admin, dict.fromkeys(chosen), can_change_factor=True)
     placement = await _placement(admin)
-    await clear_throttle(admin, placement.addresses, topics={name.topic for name in chosen})
+    await clear_throttle(admin, placement.racks, topics={name.topic for name in chosen})
     _report(terminal, chosen, refused, done="cancelled", as_json=as_json)
     return ExitCode.REFUSED if refused else ExitCode.OK
 
 
-async def list_moves(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) -> None:
+async def list_moves(admin: Admin, terminal: Terminal, *, as_json: bool) -> None:
     moves = await _moves(admin)
     if as_json:
         for name, move in sorted(moves.items()):
@@ -184,7 +170,7 @@ async def list_moves(admin: ClusterAdmin, terminal: Terminal, *, as_json: bool) 
 def _progress(
     name: PartitionName,
     plan: Assignment,
-    moves: Mapping[PartitionName, ReplicaMove],
+    moves: Mapping[PartitionName, Reassignment],
     placement: Placement,
 ) -> str:
     if name in moves:
@@ -217,64 +203,38 @@ def _report(
 
 
 async def _alter(
-    admin: ClusterAdmin,
+    admin: Admin,
     plan: Mapping[PartitionName, tuple[int, ...] | None],
     *,
     can_change_factor: bool,
 ) -> dict[PartitionName, CommandError]:
     """Starts moves, or takes them back where no replicas are given; returns what was refused."""
-    topics: dict[str, ReassignableTopic] = {}
-    for name, replicas in sorted(plan.items()):
-        topic = topics.setdefault(name.topic, ReassignableTopic(name=name.topic))
-        topic.partitions.append(
-            ReassignablePartition(
-                partition_index=name.partition,
-                replicas=None if replicas is None else list(replicas),
-            )
+    with doing("move partitions"):
+        results = await admin.alter_partition_reassignments(
+            {TopicPartition(*name): replicas for name, replicas in plan.items()},
+            allow_replication_factor_change=can_change_factor,
         )
-    response = await admin.send_request(
-        AlterPartitionReassignmentsRequest(
-            allow_replication_factor_change=can_change_factor, topics=list(topics.values())
-        )
-    )
-    if response.error_code:
-        raise refusal("move partitions", response.error_code, response.error_message)
     return {
-        (name := PartitionName(topic.name, partition.partition_index)): refusal(
-            f"move {name}", partition.error_code, partition.error_message
-        )
-        for topic in response.responses
-        for partition in topic.partitions
-        if partition.error_code
+        PartitionName(*name): cluster_errors.refused(f"move {name}", error)
+        for name, error in results.failed.items()
     }
 
 
-async def _moves(admin: ClusterAdmin) -> dict[PartitionName, ReplicaMove]:
-    response = await admin.send_request(ListPartitionReassignmentsRequest())
-    if response.error_code:
-        raise refusal("list moves", response.error_code, response.error_message)
-    return {
-        PartitionName(topic.name, partition.partition_index): ReplicaMove(
-            tuple(partition.replicas),
-            tuple(partition.adding_replicas),
-            tuple(partition.removing_replicas),
-        )
-        for topic in response.topics
-        for partition in topic.partitions
-    }
+async def _moves(admin: Admin) -> dict[PartitionName, Reassignment]:
+    with doing("list moves"):
+        found = await admin.list_partition_reassignments()
+    return {PartitionName(*name): move for name, move in found.items()}
 
 
-async def _placement(admin: ClusterAdmin) -> Placement:
-    metadata = await admin.metadata()
+async def _placement(admin: Admin) -> Placement:
+    with doing("describe the cluster"):
+        cluster, topics = await admin.describe_cluster(), await admin.list_topics()
     return Placement(
-        {broker.node_id: broker.rack for broker in metadata.brokers},
-        {broker.node_id: Address(broker.host, broker.port) for broker in metadata.brokers},
+        {broker.id: broker.rack for broker in cluster.brokers},
         {
-            PartitionName(topic.name or "", partition.partition_index): tuple(
-                partition.replica_nodes
-            )
-            for topic in metadata.topics
-            for partition in topic.partitions
+            PartitionName(topic.name, each.partition): each.replicas
+            for topic in topics.values()
+            for each in topic.partitions
         },
     )
 

@@ -7,21 +7,13 @@ throttles leaders, where they go followers.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from ottla.channels import ChannelError
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
-from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.connection.admin_connection import doing
 from ottla.cli.reassign.plan import Assignment
-from ottla.configs import ConfigOperation, ConfigResourceType
-from ottla.runtime.network import Address
-from ottla.wire.messages.incremental_alter_configs import (
-    AlterableConfig,
-    AlterConfigsResource,
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
-)
+from ottla.client.administration.admin import Admin
+from ottla.configs import ConfigResource, ConfigResourceType
 
 RATES: Final = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 LEADERS: Final = "leader.replication.throttled.replicas"
@@ -29,14 +21,14 @@ FOLLOWERS: Final = "follower.replication.throttled.replicas"
 
 
 async def set_throttle(
-    admin: ClusterAdmin,
-    addresses: Mapping[int, Address],
+    admin: Admin,
+    serving: Collection[int],
     current: Assignment,
     target: Assignment,
     *,
     bytes_per_second: int,
 ) -> None:
-    """`addresses` are those of the brokers that serve: others get it when it is set again."""
+    """`serving` are the brokers that serve: others get it when it is set again."""
     leaders: dict[str, list[str]] = defaultdict(list)
     followers: dict[str, list[str]] = defaultdict(list)
     brokers: set[int] = set()
@@ -48,61 +40,23 @@ async def set_throttle(
             brokers.update(current[name], added)
     for topic in sorted(leaders):
         throttled = {LEADERS: ",".join(leaders[topic]), FOLLOWERS: ",".join(followers[topic])}
-        await _alter_topic(admin, topic, throttled)
-    for broker in sorted(brokers & addresses.keys()):
+        await _alter(admin, ConfigResourceType.TOPIC, topic, throttled)
+    for broker in sorted(brokers.intersection(serving)):
         rates = dict.fromkeys(RATES, str(bytes_per_second))
-        await _alter_broker(admin, broker, addresses[broker], rates)
+        await _alter(admin, ConfigResourceType.BROKER, str(broker), rates)
 
 
-async def clear_throttle(
-    admin: ClusterAdmin, addresses: Mapping[int, Address], *, topics: Iterable[str]
-) -> None:
+async def clear_throttle(admin: Admin, serving: Iterable[int], *, topics: Iterable[str]) -> None:
     for topic in sorted(set(topics)):
-        await _alter_topic(admin, topic, {LEADERS: None, FOLLOWERS: None})
-    for broker, address in sorted(addresses.items()):
-        await _alter_broker(admin, broker, address, dict.fromkeys(RATES))
+        await _alter(admin, ConfigResourceType.TOPIC, topic, {LEADERS: None, FOLLOWERS: None})
+    for broker in sorted(serving):
+        await _alter(admin, ConfigResourceType.BROKER, str(broker), dict.fromkeys(RATES))
 
 
-async def _alter_topic(admin: ClusterAdmin, topic: str, configs: Mapping[str, str | None]) -> None:
-    request = _request(ConfigResourceType.TOPIC, topic, configs)
-    _require_altered(await admin.send_request(request))
-
-
-async def _alter_broker(
-    admin: ClusterAdmin, broker_id: int, address: Address, configs: Mapping[str, str | None]
+async def _alter(
+    admin: Admin, kind: ConfigResourceType, name: str, configs: Mapping[str, str | None]
 ) -> None:
-    """Asked of the broker itself: it refuses what is another one's."""
-    request = _request(ConfigResourceType.BROKER, str(broker_id), configs)
-    try:
-        _require_altered(await admin.send_to_node(address, request))
-    except ChannelError as error:
-        raise CommandError(
-            f"Cannot alter the throttle of broker {broker_id}: {error}.",
-            exit_code=ExitCode.UNREACHABLE,
-        ) from None
-
-
-def _request(
-    resource_type: ConfigResourceType, name: str, configs: Mapping[str, str | None]
-) -> IncrementalAlterConfigsRequest:
     """None takes a config away."""
-    resource = AlterConfigsResource(
-        resource_type=resource_type,
-        resource_name=name,
-        configs=[
-            AlterableConfig(
-                name=config,
-                config_operation=ConfigOperation.DELETE if value is None else ConfigOperation.SET,
-                value=value,
-            )
-            for config, value in configs.items()
-        ],
-    )
-    return IncrementalAlterConfigsRequest(resources=[resource])
-
-
-def _require_altered(response: IncrementalAlterConfigsResponse) -> None:
-    for result in response.responses:
-        if result.error_code:
-            doing = f"alter the throttle of {result.resource_name}"
-            raise refusal(doing, result.error_code, result.error_message)
+    resource = ConfigResource(kind, name)
+    with doing(f"alter the throttle of {kind.name.lower()} {name}"):
+        (await admin.alter_configs({resource: configs})).all()

@@ -70,12 +70,13 @@ def create(
     [bold]Example[/]  ottla tokens create --max-lifetime 1d --out token.properties
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.tokens.run import NewToken, create_token
 
         new = NewToken.of(owner, renewers or (), max_lifetime, out)
         with_admin(
             options,
+            terminal,
             lambda admin: create_token(admin, terminal, new, options, as_json=as_json),
         )
 
@@ -97,11 +98,13 @@ def list_(
 ) -> None:
     """List the tokens that you may see, without their HMACs."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.tokens.run import list_tokens
 
         with_admin(
-            options, lambda admin: list_tokens(admin, terminal, owners or (), as_json=as_json)
+            options,
+            terminal,
+            lambda admin: list_tokens(admin, terminal, owners or (), as_json=as_json),
         )
 
 
@@ -124,13 +127,14 @@ def renew(
 ) -> None:
     """Renew a token, up to its maximum lifetime."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
-        from ottla.cli.tokens.run import parse_period_ms, renew_token
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.tokens.run import parse_period, renew_token
 
-        period_ms = parse_period_ms(period, "--for")
+        period_s = parse_period(period, "--for")
         with_admin(
             options,
-            lambda admin: renew_token(admin, terminal, token_id, period_ms, as_json=as_json),
+            terminal,
+            lambda admin: renew_token(admin, terminal, token_id, period_s, as_json=as_json),
         )
 
 
@@ -152,11 +156,12 @@ def expire(
 ) -> None:
     """Delete a token, or make it expire earlier."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
-        from ottla.cli.tokens.run import expire_token, parse_period_ms
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.tokens.run import expire_token, parse_period
 
-        period_ms = parse_period_ms(after, "--after")
+        period_s = parse_period(after, "--after")
         with_admin(
             options,
-            lambda admin: expire_token(admin, terminal, token_id, period_ms, as_json=as_json),
+            terminal,
+            lambda admin: expire_token(admin, terminal, token_id, period_s, as_json=as_json),
         )

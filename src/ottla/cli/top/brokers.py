@@ -6,20 +6,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from ottla.channels import ChannelError
-from ottla.cli.connection.cluster_admin import ClusterAdmin
-from ottla.configs import InvalidConfigError
+from ottla.cli.connection.admin_connection import doing
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.cluster import BrokerDescription
+from ottla.client.administration.log_dirs import LogDir
+from ottla.client.errors import ClientError
+from ottla.configs import ConfigResource, ConfigResourceType, InvalidConfigError
 from ottla.configs.metrics_listener import NAME, parse_metrics_listener
 from ottla.runtime.network import Address
-from ottla.wire.messages.describe_cluster import DescribeClusterRequest
-from ottla.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from ottla.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
-from ottla.wire.schema import Message
 
-_BROKER_RESOURCE: Final = 4
-_NO_LEADER: Final = -1
 # So that one broker that hangs does not delay the others.
 _BROKER_SECONDS_MAX: Final = 1.0
 _ANY_HOST: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
@@ -56,32 +53,32 @@ class BrokerList:
         self.addresses: tuple[Address, ...] = ()
         self._metrics: dict[tuple[int, Address], Address | None] = {}
 
-    async def fetch(self, admin: ClusterAdmin) -> ListedCluster:
+    async def fetch(self, admin: Admin) -> ListedCluster:
         """Raises CommandError."""
-        metadata = await admin.metadata()
-        cluster = await admin.send_request(DescribeClusterRequest(include_fenced_brokers=True))
-        partitions = [each for topic in metadata.topics for each in topic.partitions]
-        leads = Counter(each.leader_id for each in partitions)
+        with doing("describe the cluster"):
+            topics = await admin.list_topics()
+            cluster = await admin.describe_cluster(include_fenced_brokers=True)
+        partitions = [each for topic in topics.values() for each in topic.partitions]
+        leads = Counter(each.leader for each in partitions)
         lacking = Counter(
-            each.leader_id for each in partitions if len(each.isr_nodes) < len(each.replica_nodes)
+            each.leader for each in partitions if len(each.in_sync) < len(each.replicas)
         )
-        listed = sorted(cluster.brokers, key=lambda each: each.broker_id)
-        self.addresses = tuple(Address(each.host, each.port) for each in listed)
+        self.addresses = tuple(Address(each.host, each.port) for each in cluster.brokers)
         brokers = await asyncio.gather(
-            *(self._broker(admin, each, leads=leads, lacking=lacking) for each in listed)
+            *(self._broker(admin, each, leads=leads, lacking=lacking) for each in cluster.brokers)
         )
-        return ListedCluster(cluster.cluster_id, tuple(brokers), leads[_NO_LEADER])
+        return ListedCluster(cluster.cluster_id, tuple(brokers), leads[None])
 
     async def _broker(
         self,
-        admin: ClusterAdmin,
-        described: Any,
+        admin: Admin,
+        described: BrokerDescription,
         *,
-        leads: Mapping[int, int],
-        lacking: Mapping[int, int],
+        leads: Mapping[int | None, int],
+        lacking: Mapping[int | None, int],
     ) -> ListedBroker:
         address = Address(described.host, described.port)
-        key = described.broker_id, address
+        key = described.id, address
         disks = None
         if described.is_fenced:
             self._metrics.pop(key, None)
@@ -89,31 +86,32 @@ class BrokerList:
             if key not in self._metrics:
                 await self._find_metrics(admin, *key)
             if self._metrics.get(key) is None:
-                disks = await _answer(admin, address, DescribeLogDirsRequest(topics=[]))
+                disks = await _disks(admin, described.id)
         return ListedBroker(
-            described.broker_id,
+            described.id,
             address,
             described.is_fenced,
-            leads=leads.get(described.broker_id, 0),
-            under_replicated=lacking.get(described.broker_id, 0),
+            leads=leads.get(described.id, 0),
+            under_replicated=lacking.get(described.id, 0),
             metrics=self._metrics.get(key),
             answers=disks is not None,
             disk_used=None if disks is None else _disk_used(disks),
         )
 
-    async def _find_metrics(self, admin: ClusterAdmin, broker: int, address: Address) -> None:
+    async def _find_metrics(self, admin: Admin, broker: int, address: Address) -> None:
         """A broker that does not answer is asked again the next time."""
-        resource = DescribeConfigsResource(
-            resource_type=_BROKER_RESOURCE, resource_name=str(broker), configuration_keys=[NAME]
-        )
-        request = DescribeConfigsRequest(resources=[resource])
-        response = await _answer(admin, address, request)
-        if response is None:
+        resource = ConfigResource(ConfigResourceType.BROKER, str(broker))
+        try:
+            results = await admin.describe_configs(
+                [resource], names=[NAME], timeout=_BROKER_SECONDS_MAX
+            )
+        except ClientError:
             return
-        values = [
-            config.value for result in response.results for config in result.configs if config.value
-        ]
-        self._metrics[broker, address] = _metrics_address(values[0], address) if values else None
+        configs = results.get(resource)
+        if configs is None:
+            return
+        value = configs[NAME].value if NAME in configs else None
+        self._metrics[broker, address] = _metrics_address(value, address) if value else None
 
 
 def _metrics_address(setting: str, broker: Address) -> Address | None:
@@ -127,19 +125,19 @@ def _metrics_address(setting: str, broker: Address) -> Address | None:
     return Address(broker.host if listener.host in _ANY_HOST else listener.host, listener.port)
 
 
-async def _answer(admin: ClusterAdmin, address: Address, request: Message) -> Any | None:
+async def _disks(admin: Admin, broker: int) -> tuple[LogDir, ...] | None:
     """None if the broker does not answer in time."""
     try:
-        async with asyncio.timeout(_BROKER_SECONDS_MAX):
-            return await admin.send_to_node(address, request)
-    except (ChannelError, TimeoutError):
+        results = await admin.describe_log_dirs([broker], timeout=_BROKER_SECONDS_MAX)
+    except ClientError:
         return None
+    return results.get(broker)
 
 
-def _disk_used(response: DescribeLogDirsResponse) -> float | None:
+def _disk_used(directories: tuple[LogDir, ...]) -> float | None:
     used = [
         1 - each.usable_bytes / each.total_bytes
-        for each in response.results
-        if each.total_bytes > 0 and each.usable_bytes >= 0
+        for each in directories
+        if each.total_bytes and each.usable_bytes is not None
     ]
     return max(used, default=None)

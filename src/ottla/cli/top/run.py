@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from rich.live import Live
 
-from ottla.cli.connection.bootstrap_addresses import parse_addresses
+from ottla.cli.connection.admin_connection import connected_admin
+from ottla.cli.connection.bootstrap_addresses import join_addresses, parse_addresses
 from ottla.cli.connection.cluster_access import ClusterAccess, resolve
-from ottla.cli.connection.cluster_admin import ClusterAdmin
 from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.port_probe import PortProbe
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.top.brokers import BrokerList, ListedCluster
@@ -52,11 +54,12 @@ def _rounds(options: ClusterOptions, metrics: str | None) -> Rounds:
 
 def _fetching(access: ClusterAccess) -> FetchCluster:
     """Connects anew each time, to the node that answers first: the last one may be gone."""
-    brokers, security = BrokerList(), access.channel_security()
+    brokers, probe = BrokerList(), PortProbe(SystemNetwork())
 
     async def fetch() -> ListedCluster:
-        addresses = dict.fromkeys((*access.addresses, *brokers.addresses))
-        async with ClusterAdmin(tuple(addresses), security=security) as admin:
+        known = tuple(dict.fromkeys((*access.addresses, *brokers.addresses)))
+        anywhere = replace(access, bootstrap=join_addresses(known))
+        async with connected_admin(anywhere, probe) as (admin, _):
             return await brokers.fetch(admin)
 
     return fetch

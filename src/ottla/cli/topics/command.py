@@ -74,7 +74,7 @@ def create(
     """
     with client_command() as terminal:
         from ottla.cli.arguments.name_values import parse_name_values
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.topics.run import NewTopics, create_topics
 
         new_topics = NewTopics(
@@ -84,8 +84,12 @@ def create(
             configs=dict(parse_name_values(configs or (), what="--config")),
             if_not_exists=if_not_exists,
         )
-        cluster = connect(options, terminal)
-        raise typer.Exit(create_topics(cluster, terminal, new_topics, as_json=as_json))
+        code = with_admin(
+            options,
+            terminal,
+            lambda admin: create_topics(admin, terminal, new_topics, as_json=as_json),
+        )
+        raise typer.Exit(code)
 
 
 @app.command("list")
@@ -99,10 +103,18 @@ def list_(
 ) -> None:
     """List the topics of the cluster."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.connection.cluster_access import resolve
         from ottla.cli.topics.run import list_topics
 
-        list_topics(connect(options, terminal), terminal, internal=internal, as_json=as_json)
+        is_secured = not resolve(options).is_plaintext
+        with_admin(
+            options,
+            terminal,
+            lambda admin: list_topics(
+                admin, terminal, internal=internal, is_secured=is_secured, as_json=as_json
+            ),
+        )
 
 
 @app.command()
@@ -114,10 +126,14 @@ def describe(
 ) -> None:
     """Show the partitions of topics: leaders, replicas, offsets; and the configs that were set."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.topics.run import describe_topics
 
-        describe_topics(connect(options, terminal), terminal, topics, as_json=as_json)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: describe_topics(admin, terminal, topics, as_json=as_json),
+        )
 
 
 @app.command()
@@ -130,16 +146,15 @@ def delete(
 ) -> None:
     """Delete topics with all their records. This cannot be undone."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
-        from ottla.cli.display.confirmation import confirm
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.topics.run import delete_topics
 
-        cluster = connect(options, terminal)
-        for topic in topics:
-            cluster.topic(topic)
-        if not yes:
-            confirm(f"Delete {', '.join(topics)} with all records?")
-        raise typer.Exit(delete_topics(cluster, terminal, topics, as_json=as_json))
+        code = with_admin(
+            options,
+            terminal,
+            lambda admin: delete_topics(admin, terminal, topics, is_confirmed=yes, as_json=as_json),
+        )
+        raise typer.Exit(code)
 
 
 @app.command("delete-records")
@@ -177,18 +192,25 @@ def delete_records(
     [bold]Example[/]  ottla topics delete-records orders --before 7d
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.consume.start_position import parse_start
-        from ottla.cli.display.confirmation import confirm
-        from ottla.cli.topics.trim import delete_records, planned_trims, question
+        from ottla.cli.topics.trim import run_delete_records
         from ottla.runtime.system_clock import SystemClock
 
         position = parse_start(before, now_ms=SystemClock().now_ms(), option="--before")
-        cluster = connect(options, terminal)
-        trims = planned_trims(cluster, topic, partitions or (), position)
-        if trims and not yes:
-            confirm(question(topic, trims))
-        delete_records(cluster, terminal, topic, trims, as_json=as_json)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_delete_records(
+                admin,
+                terminal,
+                topic,
+                partitions or (),
+                position,
+                is_confirmed=yes,
+                as_json=as_json,
+            ),
+        )
 
 
 @app.command()
@@ -215,9 +237,13 @@ def grow(
     moved.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.topics.run import grow_topic
 
-        grow_topic(
-            connect(options, terminal), terminal, topic, partitions=partitions, as_json=as_json
+        with_admin(
+            options,
+            terminal,
+            lambda admin: grow_topic(
+                admin, terminal, topic, partitions=partitions, as_json=as_json
+            ),
         )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, TypeVar
-
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
-
-# The package has types, but its modules do not say what they export.
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    NewPartitions,
-    NewTopic,
-    TopicDescription,
-)
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from ottla.cli.connection import cluster_errors
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
-from ottla.cli.connection.config_entries import Resource, described_configs
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.resource_configs import described_configs
+from ottla.cli.connection.topic_lookup import (
+    earliest_offsets,
+    existing_topic,
+    latest_offsets,
+)
 from ottla.cli.display.cells import count
+from ottla.cli.display.confirmation import confirm
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.topics.views import (
@@ -28,11 +25,12 @@ from ottla.cli.topics.views import (
     listing_table,
     print_description,
 )
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.topics import NewTopic, TopicDescription
+from ottla.client.errors import ApiError, ClientError, TopicAlreadyExistsError
+from ottla.configs import ConfigResource, ConfigResourceType, ConfigSource
 from ottla.configs.near_names import near_topic_config
-
-TOPICS_PER_REQUEST: Final = 100
-
-T = TypeVar("T")
+from ottla.model import ErrorCode, uuid_to_text
 
 
 class NewTopics(NamedTuple):
@@ -44,14 +42,9 @@ class NewTopics(NamedTuple):
     configs: dict[str, str]
     if_not_exists: bool
 
-    def to_kafka(self) -> list[NewTopic]:
+    def each(self) -> list[NewTopic]:
         return [
-            NewTopic(
-                name,
-                num_partitions=self.partitions or -1,
-                replication_factor=self.replication_factor or -1,
-                config=self.configs,
-            )
+            NewTopic(name, self.partitions, self.replication_factor, self.configs)
             for name in dict.fromkeys(self.names)
         ]
 
@@ -81,119 +74,123 @@ class Outcomes:
         self.worst = max(self.worst, error.exit_code)
 
 
-def create_topics(
-    cluster: ConnectedCluster, terminal: Terminal, new: NewTopics, *, as_json: bool
+async def create_topics(
+    admin: Admin, terminal: Terminal, new: NewTopics, *, as_json: bool
 ) -> ExitCode:
     """Every topic is tried; the worst of the answers is the exit code."""
     outcomes = Outcomes(terminal, as_json=as_json)
-    for some in _in_requests(new.to_kafka()):
-        answers = cluster.admin.create_topics(some, request_timeout=REQUEST_TIMEOUT_S)
-        for name, answer in answers.items():
-            try:
-                answer.result()
-                outcomes.succeed(name, "created")
-            except KafkaException as exception:
-                error = exception.args[0]
-                if error.code() == KafkaError.TOPIC_ALREADY_EXISTS and new.if_not_exists:
-                    outcomes.succeed(name, "exists")
-                else:
-                    refused = cluster_errors.refused(f"create topic {name}", error)
-                    if error.code() == KafkaError.INVALID_CONFIG:
-                        refused.hints += tuple(_config_hints(new.configs))
-                    outcomes.fail(name, refused)
+    with doing("create topics"):
+        results = await admin.create_topics(new.each())
+    for name in results:
+        error = results.error(name)
+        if error is None:
+            outcomes.succeed(name, "created")
+        elif isinstance(error, TopicAlreadyExistsError) and new.if_not_exists:
+            outcomes.succeed(name, "exists")
+        else:
+            outcomes.fail(name, _not_created(name, error, new.configs))
     return outcomes.worst
 
 
-def delete_topics(
-    cluster: ConnectedCluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
+def _not_created(name: str, error: ClientError, configs: Mapping[str, str]) -> CommandError:
+    refused = cluster_errors.refused(f"create topic {name}", error)
+    if isinstance(error, ApiError) and error.code is ErrorCode.INVALID_CONFIG:
+        refused.hints += tuple(_config_hints(configs))
+    return refused
+
+
+async def delete_topics(
+    admin: Admin,
+    terminal: Terminal,
+    names: Iterable[str],
+    *,
+    is_confirmed: bool,
+    as_json: bool,
 ) -> ExitCode:
+    chosen = list(dict.fromkeys(names))
+    for name in chosen:
+        await existing_topic(admin, name)
+    if not is_confirmed:
+        confirm(f"Delete {', '.join(chosen)} with all records?")
     outcomes = Outcomes(terminal, as_json=as_json)
-    for some in _in_requests(list(dict.fromkeys(names))):
-        answers = cluster.admin.delete_topics(some, request_timeout=REQUEST_TIMEOUT_S)
-        for name, answer in answers.items():
-            try:
-                result_of(answer, f"delete topic {name}")
-                outcomes.succeed(name, "deleted")
-            except CommandError as error:
-                outcomes.fail(name, error)
+    with doing("delete topics"):
+        results = await admin.delete_topics(chosen)
+    for name in chosen:
+        error = results.error(name)
+        if error is None:
+            outcomes.succeed(name, "deleted")
+        else:
+            outcomes.fail(name, cluster_errors.refused(f"delete topic {name}", error))
     return outcomes.worst
 
 
-def grow_topic(
-    cluster: ConnectedCluster, terminal: Terminal, topic: str, *, partitions: int, as_json: bool
+async def grow_topic(
+    admin: Admin, terminal: Terminal, topic: str, *, partitions: int, as_json: bool
 ) -> None:
-    before = len(cluster.topic(topic).partitions)
-    new_partitions = [NewPartitions(topic, partitions)]
-    answers = cluster.admin.create_partitions(new_partitions, request_timeout=REQUEST_TIMEOUT_S)
-    result_of(answers[topic], f"grow topic {topic}")
+    before = len((await existing_topic(admin, topic)).partitions)
+    with doing(f"grow topic {topic}"):
+        (await admin.create_partitions({topic: partitions})).all()
     if as_json:
         terminal.print_json({"topic": topic, "partitions": partitions, "partitions_before": before})
     else:
         terminal.stdout.print(f"{topic}: {count(partitions, 'partition')} now, {before} before")
 
 
-def list_topics(
-    cluster: ConnectedCluster, terminal: Terminal, *, internal: bool, as_json: bool
+async def list_topics(
+    admin: Admin, terminal: Terminal, *, internal: bool, is_secured: bool, as_json: bool
 ) -> None:
-    topics = [
-        topic
-        for name, topic in sorted(cluster.metadata.topics.items())
-        if internal or not name.startswith("__")
-    ]
+    """`is_secured`: whether the user may have no rights on some of what there is."""
+    with doing("list the topics"):
+        found = await admin.list_topics()
+    topics = [topic for name, topic in found.items() if internal or not name.startswith("__")]
     if as_json:
         for topic in topics:
             terminal.print_json(listing_json(topic))
     elif topics:
         terminal.stdout.print(listing_table(topics))
-    elif cluster.is_secured:
+    elif is_secured:
         terminal.notice("There are no topics yet, or none that this user may describe.")
     else:
         terminal.notice("There are no topics yet. Create one with: ottla topics create NAME")
 
 
-def describe_topics(
-    cluster: ConnectedCluster, terminal: Terminal, names: Iterable[str], *, as_json: bool
+async def describe_topics(
+    admin: Admin, terminal: Terminal, names: Iterable[str], *, as_json: bool
 ) -> None:
-    chosen = list(dict.fromkeys(names))
-    for name in chosen:
-        cluster.topic(name)
-    answers = cluster.admin.describe_topics(
-        TopicCollection(chosen), request_timeout=REQUEST_TIMEOUT_S
-    )
-    for name in chosen:
-        view = _topic_view(cluster, result_of(answers[name], f"describe topic {name}"))
+    for topic in [await existing_topic(admin, name) for name in dict.fromkeys(names)]:
+        view = await _topic_view(admin, topic)
         if as_json:
             terminal.print_json(description_json(view))
         else:
             print_description(terminal.stdout, view)
 
 
-def _topic_view(cluster: ConnectedCluster, description: TopicDescription) -> TopicView:
-    name = description.name
+async def _topic_view(admin: Admin, topic: TopicDescription) -> TopicView:
     # Only a partition with a leader can say which offsets it has.
-    led = [partition.id for partition in description.partitions if partition.leader is not None]
-    earliest, latest = cluster.earliest(name, led), cluster.latest(name, led)
+    led = [each.partition for each in topic.partitions if each.leader is not None]
+    earliest = await earliest_offsets(admin, topic.name, led)
+    latest = await latest_offsets(admin, topic.name, led)
     partitions = tuple(
         PartitionView(
-            partition.id,
-            leader=None if partition.leader is None else partition.leader.id,
-            replicas=tuple(replica.id for replica in partition.replicas),
-            in_sync=tuple(replica.id for replica in partition.isr),
-            earliest=earliest.get(partition.id),
-            latest=latest.get(partition.id),
+            each.partition,
+            leader=each.leader,
+            replicas=each.replicas,
+            in_sync=each.in_sync,
+            earliest=earliest.get(each.partition),
+            latest=latest.get(each.partition),
         )
-        for partition in sorted(description.partitions, key=lambda partition: partition.id)
+        for each in topic.partitions
     )
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)
     configs = {
         entry.name: entry.value
-        for entry in described_configs(cluster, Resource.topic(name))
-        if entry.is_set_on_topic
+        for entry in await described_configs(admin, resource)
+        if entry.source is ConfigSource.DYNAMIC_TOPIC_CONFIG
     }
     return TopicView(
-        name,
-        # The client writes ids with other letters for the last two digits than Kafka does.
-        topic_id=str(description.topic_id).translate(str.maketrans("+/", "-_")),
-        is_internal=description.is_internal,
+        topic.name,
+        topic_id=uuid_to_text(topic.topic_id),
+        is_internal=topic.is_internal,
         configs=configs,
         partitions=partitions,
     )
@@ -205,9 +202,3 @@ def _config_hints(names: Iterable[str]) -> Iterator[str]:
         near = near_topic_config(name)
         if near not in (None, name):
             yield f"There is no topic config {name}; did you mean {near}?"
-
-
-def _in_requests(items: list[T]) -> Iterator[list[T]]:
-    """As many at a time as a cluster can well answer within the time of a request."""
-    for first in range(0, len(items), TOPICS_PER_REQUEST):
-        yield items[first : first + TOPICS_PER_REQUEST]

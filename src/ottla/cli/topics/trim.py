@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from confluent_kafka import TopicPartition
-
-from ottla.cli.connection.cluster_client import REQUEST_TIMEOUT_S, ConnectedCluster, result_of
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_errors import refused
+from ottla.cli.connection.topic_lookup import (
+    earliest_offsets,
+    existing_partitions,
+    latest_offsets,
+    offsets_at_time,
+)
 from ottla.cli.consume.start_position import Anchor, PartitionBounds, StartPosition, resolve_start
 from ottla.cli.display.cells import count
+from ottla.cli.display.confirmation import confirm
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
+from ottla.model import TopicPartition
 
 
 class Trim(NamedTuple):
@@ -22,16 +30,33 @@ class Trim(NamedTuple):
     before: int
 
 
-def planned_trims(
-    cluster: ConnectedCluster, topic: str, chosen: Sequence[int], position: StartPosition
+async def run_delete_records(
+    admin: Admin,
+    terminal: Terminal,
+    topic: str,
+    chosen: Sequence[int],
+    position: StartPosition,
+    *,
+    is_confirmed: bool,
+    as_json: bool,
+) -> None:
+    trims = await planned_trims(admin, topic, chosen, position)
+    if trims and not is_confirmed:
+        confirm(question(topic, trims))
+    await delete_records(admin, terminal, topic, trims, as_json=as_json)
+
+
+async def planned_trims(
+    admin: Admin, topic: str, chosen: Sequence[int], position: StartPosition
 ) -> list[Trim]:
     """Only of partitions that have something to delete. Raises CommandError."""
-    partitions = cluster.partitions(topic, chosen)
-    earliest, latest = cluster.earliest(topic, partitions), cluster.latest(topic, partitions)
+    partitions = await existing_partitions(admin, topic, chosen)
+    earliest = await earliest_offsets(admin, topic, partitions)
+    latest = await latest_offsets(admin, topic, partitions)
     if position.anchor is Anchor.OFFSET:
         _require_within(topic, position.number, latest)
     found = (
-        cluster.at_time(topic, partitions, position.number)
+        await offsets_at_time(admin, topic, partitions, position.number)
         if position.anchor is Anchor.TIME
         else {}
     )
@@ -54,8 +79,8 @@ def question(topic: str, trims: Sequence[Trim]) -> str:
     return f"Delete the records at {count(offsets, 'offset')} in {where} of {topic}?"
 
 
-def delete_records(
-    cluster: ConnectedCluster,
+async def delete_records(
+    admin: Admin,
     terminal: Terminal,
     topic: str,
     trims: Sequence[Trim],
@@ -66,14 +91,12 @@ def delete_records(
         if not as_json:
             terminal.notice(f"There are no records to delete in {topic}.")
         return
-    requested = [TopicPartition(topic, trim.partition, trim.before) for trim in trims]
-    answers = cluster.admin.delete_records(requested, request_timeout=REQUEST_TIMEOUT_S)
-    earliest = {
-        requested.partition: result_of(
-            answer, f"delete records of {topic}-{requested.partition}"
-        ).low_watermark
-        for requested, answer in answers.items()
-    }
+    before = {TopicPartition(topic, trim.partition): trim.before for trim in trims}
+    with doing(f"delete records of {topic}"):
+        results = await admin.delete_records(before)
+    for name, error in results.failed.items():
+        raise refused(f"delete records of {name}", error)
+    earliest = {name.partition: offset for name, offset in results.succeeded.items()}
     _show(terminal, topic, trims, earliest, as_json=as_json)
 
 

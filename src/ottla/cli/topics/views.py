@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -11,9 +11,7 @@ from rich.text import Text
 
 from ottla.cli.display.cells import NOTHING, count, number
 from ottla.cli.display.terminal import new_table
-
-if TYPE_CHECKING:
-    from confluent_kafka.admin import TopicMetadata  # type: ignore[attr-defined]
+from ottla.client.administration.topics import TopicDescription
 
 
 class PartitionView(NamedTuple):
@@ -34,7 +32,7 @@ class TopicView(NamedTuple):
     partitions: tuple[PartitionView, ...]
 
 
-def listing_table(topics: Iterable[TopicMetadata]) -> Table:
+def listing_table(topics: Iterable[TopicDescription]) -> Table:
     rows = [listing_json(topic) for topic in topics]
     has_notes = any(row["without_leader"] or row["under_replicated"] for row in rows)
     titles = ("topic", "partitions", "replicas", "notes")
@@ -57,15 +55,15 @@ def listing_table(topics: Iterable[TopicMetadata]) -> Table:
     return table
 
 
-def listing_json(topic: TopicMetadata) -> dict[str, Any]:
-    partitions = topic.partitions.values()
+def listing_json(topic: TopicDescription) -> dict[str, Any]:
+    partitions = topic.partitions
     return {
-        "topic": topic.topic,
+        "topic": topic.name,
         "partitions": len(partitions),
         "replication_factor": max((len(partition.replicas) for partition in partitions), default=0),
-        "without_leader": sum(partition.leader < 0 for partition in partitions),
+        "without_leader": sum(partition.leader is None for partition in partitions),
         "under_replicated": sum(
-            len(partition.isrs) < len(partition.replicas) for partition in partitions
+            len(partition.in_sync) < len(partition.replicas) for partition in partitions
         ),
     }
 

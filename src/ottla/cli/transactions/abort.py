@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.topic_lookup import existing_partitions
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.transactions.admin import OpenTransaction, TransactionAdmin
-from ottla.model import ErrorCode, TopicPartition
-from ottla.runtime.system_clock import SystemClock
-from ottla.wire.messages.init_producer_id import InitProducerIdRequest
-from ottla.wire.messages.write_txn_markers import (
-    WritableTxnMarker,
-    WritableTxnMarkerTopic,
-    WriteTxnMarkersRequest,
-)
-
-# Retried: the transaction is being aborted, or its coordinator is moving.
-_RETRIED: Final = (
-    ErrorCode.CONCURRENT_TRANSACTIONS,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-    ErrorCode.NOT_COORDINATOR,
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-)
-_ATTEMPTS: Final = 100
-_PAUSE_SECONDS: Final = 0.1
-# No producer begins a transaction with the epoch that this takes.
-_TIMEOUT_MS: Final = 1
+from ottla.cli.transactions.admin import describe
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.transactions import ActiveProducer
+from ottla.model import TopicPartition
 
 
 async def run_abort(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     transactional_id: str | None,
     *,
@@ -39,9 +21,8 @@ async def run_abort(
     partition: int | None,
     start_offset: int | None,
 ) -> None:
-    transactions = await TransactionAdmin.open(admin)
     if transactional_id is not None and topic is None:
-        await _fence(transactions, transactional_id)
+        await _fence(admin, transactional_id)
         terminal.notice(
             f"Aborted the transaction of {transactional_id}, if one was open; its producer is "
             "fenced."
@@ -53,71 +34,30 @@ async def run_abort(
             exit_code=ExitCode.USAGE,
         )
     name = TopicPartition(topic, partition)
-    await _write_marker(transactions, await _open_at(transactions, name, start_offset))
-    terminal.notice(f"The transaction at offset {start_offset} of {topic}-{partition} is aborted.")
+    producer = await _open_at(admin, name, start_offset)
+    with doing(f"abort the transaction in {name}"):
+        await admin.abort_transaction(name, producer)
+    terminal.notice(f"The transaction at offset {start_offset} of {name} is aborted.")
 
 
-async def _fence(transactions: TransactionAdmin, transactional_id: str) -> None:
+async def _fence(admin: Admin, transactional_id: str) -> None:
     """Takes the id over, as its next producer would."""
-    await transactions.describe(transactional_id)
-    request = InitProducerIdRequest(
-        transactional_id=transactional_id, transaction_timeout_ms=_TIMEOUT_MS
-    )
-    error = ErrorCode.NONE
-    for _ in range(_ATTEMPTS):
-        coordinator = await transactions.coordinator_of(transactional_id)
-        response = await transactions.send_request(coordinator, request)
-        error = ErrorCode(response.error_code)
-        if error is ErrorCode.NONE:
-            return
-        if error not in _RETRIED:
-            break
-        await SystemClock().sleep(_PAUSE_SECONDS)
-    raise refusal(f"abort the transaction of {transactional_id}", error, None)
+    await describe(admin, transactional_id)
+    with doing(f"abort the transaction of {transactional_id}"):
+        (await admin.fence_producers([transactional_id])).all()
 
 
-async def _open_at(
-    transactions: TransactionAdmin, name: TopicPartition, start_offset: int
-) -> OpenTransaction:
-    transactions.leader_of(name)
-    found = [
-        each
-        for each in await transactions.open_transactions(name.topic)
-        if each.partition == name.partition
-    ]
-    for each in found:
-        if each.start_offset == start_offset:
-            return each
-    starts = ", ".join(str(each.start_offset) for each in found)
+async def _open_at(admin: Admin, name: TopicPartition, start_offset: int) -> ActiveProducer:
+    await existing_partitions(admin, name.topic, [name.partition])
+    with doing(f"describe the producers of {name}"):
+        producers = (await admin.describe_producers([name]))[name]
+    starts = {each.start_offset: each for each in producers if each.start_offset is not None}
+    if start_offset in starts:
+        return starts[start_offset]
+    begins = ", ".join(map(str, sorted(starts)))
     raise CommandError(
-        f"No transaction of {name.topic}-{name.partition} begins at offset {start_offset}.",
-        f"Open transactions begin at {starts}."
-        if found
+        f"No transaction of {name} begins at offset {start_offset}.",
+        f"Open transactions begin at {begins}."
+        if starts
         else "No transaction is open in this partition.",
     )
-
-
-async def _write_marker(transactions: TransactionAdmin, opened: OpenTransaction) -> None:
-    name = TopicPartition(opened.topic, opened.partition)
-    request = WriteTxnMarkersRequest(
-        markers=[
-            WritableTxnMarker(
-                producer_id=opened.producer_id,
-                producer_epoch=opened.producer_epoch,
-                transaction_result=False,
-                topics=[
-                    WritableTxnMarkerTopic(name=name.topic, partition_indexes=[name.partition])
-                ],
-                coordinator_epoch=max(opened.coordinator_epoch, 0),
-            )
-        ]
-    )
-    response = await transactions.send_request(transactions.leader_of(name), request)
-    (result,) = [
-        partition.error_code
-        for marker in response.markers
-        for topic in marker.topics
-        for partition in topic.partitions
-    ]
-    if result:
-        raise refusal(f"abort the transaction in {name.topic}-{name.partition}", result, None)

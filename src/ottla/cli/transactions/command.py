@@ -61,11 +61,12 @@ def list_transactions(
 ) -> None:
     """List the transactional ids of the cluster, with their states and coordinators."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.transactions.run import show_list
 
         with_admin(
             options,
+            terminal,
             lambda admin: show_list(
                 admin,
                 terminal,
@@ -86,11 +87,12 @@ def describe(
 ) -> None:
     """Show a transactional id: its producer, its transaction and the transaction's partitions."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.transactions.run import show_description
 
         with_admin(
             options,
+            terminal,
             lambda admin: show_description(admin, terminal, transactional_id, as_json=as_json),
         )
 
@@ -116,11 +118,12 @@ def find_hanging(
     They block consumers with read_committed. Abort one with `ottla transactions abort`.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.transactions.run import show_hanging
 
         with_admin(
             options,
+            terminal,
             lambda admin: show_hanging(
                 admin, terminal, topic=topic, older_than=older_than, as_json=as_json
             ),
@@ -156,11 +159,12 @@ def abort(
     ottla transactions abort --topic orders --partition 3 --start-offset 4711
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.transactions.abort import run_abort
 
         with_admin(
             options,
+            terminal,
             lambda admin: run_abort(
                 admin,
                 terminal,

@@ -6,23 +6,20 @@ of their producer has no transaction with that partition, or there is no such pr
 
 from __future__ import annotations
 
-from ottla.cli.exit_codes import CommandError
-from ottla.cli.transactions.admin import OpenTransaction, TransactionAdmin
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.transactions.admin import OpenTransaction, list_transactions, open_transactions
+from ottla.client.administration.admin import Admin
 from ottla.model import TopicPartition
 
 
-async def hanging(
-    transactions: TransactionAdmin, *, topic: str | None, before_ms: int
-) -> list[OpenTransaction]:
+async def hanging(admin: Admin, *, topic: str | None, before_ms: int) -> list[OpenTransaction]:
     """Those without a record since then."""
     candidates = [
-        each
-        for each in await transactions.open_transactions(topic)
-        if each.last_timestamp_ms < before_ms
+        each for each in await open_transactions(admin, topic) if each.last_timestamp_ms < before_ms
     ]
     if not candidates:
         return []
-    known = await _known(transactions, {each.producer_id for each in candidates})
+    known = await _known(admin, {each.producer_id for each in candidates})
     return [
         each
         for each in candidates
@@ -30,18 +27,13 @@ async def hanging(
     ]
 
 
-async def _known(
-    transactions: TransactionAdmin, producer_ids: set[int]
-) -> dict[int, set[TopicPartition]]:
+async def _known(admin: Admin, producer_ids: set[int]) -> dict[int, set[TopicPartition]]:
     """By producer, the partitions that its coordinator has in a transaction."""
+    listed = await list_transactions(admin, producer_ids=producer_ids)
+    with doing("describe transactions"):
+        results = await admin.describe_transactions(each.id for each in listed)
     known: dict[int, set[TopicPartition]] = {}
-    for listed in await transactions.list_transactions(producer_ids=producer_ids):
-        try:
-            found = await transactions.describe(listed.id)
-        except CommandError:
-            # It has expired meanwhile.
-            continue
-        known.setdefault(found.producer_id, set()).update(
-            TopicPartition(each.topic, index) for each in found.topics for index in each.partitions
-        )
+    # One that is not found has expired meanwhile.
+    for found in results.succeeded.values():
+        known.setdefault(found.producer_id, set()).update(found.partitions)
     return known

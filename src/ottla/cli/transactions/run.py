@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.cli.arguments.moments import parse_moment
-from ottla.cli.connection.cluster_admin import ClusterAdmin
 from ottla.cli.display.cells import NOTHING, moment, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.transactions.admin import TransactionAdmin
+from ottla.cli.transactions.admin import describe, list_transactions
 from ottla.cli.transactions.hanging import hanging
+from ottla.client.administration.admin import Admin
 from ottla.runtime.system_clock import SystemClock
 
 
 async def show_list(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     *,
     states: Sequence[str],
@@ -23,11 +23,8 @@ async def show_list(
     pattern: str | None,
     as_json: bool,
 ) -> None:
-    duration_ms = -1 if longer_than is None else _age_ms(longer_than)
-    transactions = await TransactionAdmin.open(admin)
-    found = await transactions.list_transactions(
-        states=states, duration_ms=duration_ms, pattern=pattern
-    )
+    duration_ms = None if longer_than is None else _age_ms(longer_than)
+    found = await list_transactions(admin, states=states, duration_ms=duration_ms, pattern=pattern)
     if as_json:
         for each in found:
             terminal.print_json(each._asdict())
@@ -40,36 +37,35 @@ async def show_list(
 
 
 async def show_description(
-    admin: ClusterAdmin, terminal: Terminal, transactional_id: str, *, as_json: bool
+    admin: Admin, terminal: Terminal, transactional_id: str, *, as_json: bool
 ) -> None:
-    transactions = await TransactionAdmin.open(admin)
-    found = await transactions.describe(transactional_id)
-    partitions = [f"{topic.topic}-{index}" for topic in found.topics for index in topic.partitions]
+    found = await describe(admin, transactional_id)
+    partitions = list(map(str, found.partitions))
     if as_json:
         terminal.print_json(
             {
                 "id": transactional_id,
-                "state": found.transaction_state,
+                "state": found.state,
                 "producer_id": found.producer_id,
                 "producer_epoch": found.producer_epoch,
-                "timeout_ms": found.transaction_timeout_ms,
-                "start_ms": found.transaction_start_time_ms,
+                "timeout_ms": found.timeout_ms,
+                "start_ms": -1 if found.start_ms is None else found.start_ms,
                 "partitions": partitions,
             }
         )
         return
     table = new_table("what", "value")
-    table.add_row("state", found.transaction_state)
+    table.add_row("state", found.state)
     table.add_row("producer id", str(found.producer_id))
     table.add_row("producer epoch", number(found.producer_epoch))
-    table.add_row("timeout", f"{found.transaction_timeout_ms:,} ms")
-    table.add_row("started", moment(found.transaction_start_time_ms))
+    table.add_row("timeout", f"{found.timeout_ms:,} ms")
+    table.add_row("started", moment(-1 if found.start_ms is None else found.start_ms))
     table.add_row("partitions", ", ".join(partitions) or NOTHING)
     terminal.stdout.print(table)
 
 
 async def show_hanging(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     *,
     topic: str | None,
@@ -77,8 +73,7 @@ async def show_hanging(
     as_json: bool,
 ) -> None:
     before_ms = SystemClock().now_ms() - _age_ms(older_than)
-    transactions = await TransactionAdmin.open(admin)
-    found = await hanging(transactions, topic=topic, before_ms=before_ms)
+    found = await hanging(admin, topic=topic, before_ms=before_ms)
     if as_json:
         for each in found:
             terminal.print_json(each._asdict())

@@ -41,10 +41,14 @@ def list_(
 ) -> None:
     """List the users that have SCRAM credentials, or those that are named."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.users.run import list_users
 
-        with_admin(options, lambda admin: list_users(admin, terminal, users or (), as_json=as_json))
+        with_admin(
+            options,
+            terminal,
+            lambda admin: list_users(admin, terminal, users or (), as_json=as_json),
+        )
 
 
 @app.command("set-password")
@@ -80,11 +84,13 @@ def set_password(
     [bold]Example[/]  ottla users set-password billing
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.users.run import NewPassword, set_password
 
         new = NewPassword.of(user, mechanisms, iterations, password_file)
-        with_admin(options, lambda admin: set_password(admin, terminal, new, as_json=as_json))
+        with_admin(
+            options, terminal, lambda admin: set_password(admin, terminal, new, as_json=as_json)
+        )
 
 
 @app.command()
@@ -101,7 +107,7 @@ def delete(
     Connections that are open stay open. The user's ACLs stay, too.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.display.confirmation import confirm
         from ottla.cli.users.run import delete_user, parse_mechanisms
 
@@ -109,5 +115,7 @@ def delete(
         if not yes:
             confirm(f"Delete the credentials of {user}?")
         with_admin(
-            options, lambda admin: delete_user(admin, terminal, user, chosen, as_json=as_json)
+            options,
+            terminal,
+            lambda admin: delete_user(admin, terminal, user, chosen, as_json=as_json),
         )

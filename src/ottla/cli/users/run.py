@@ -1,41 +1,35 @@
-"""Runs `ottla users`: requests of SCRAM credentials, over the protocol itself.
-
-A password never leaves this process: the cluster receives a salt and the salted password.
-"""
+"""Runs `ottla users`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.display.passwords import ask_new_password, read_password_file
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.results import Results
+from ottla.client.administration.users import (
+    DEFAULT_ITERATIONS,
+    ScramCredentialInfo,
+    ScramDeletion,
+    ScramPassword,
+)
+from ottla.client.errors import ApiError, ClientError
 from ottla.configs.value import Password
 from ottla.model import ErrorCode
-from ottla.runtime.dice import Dice, SystemDice
 from ottla.security.sasl.mechanism import Mechanism
 from ottla.security.sasl.scram_credential import (
     SCRAM_BY_NAME,
     ScramMechanism,
     check_iterations,
-    random_text,
-    salt_password,
-)
-from ottla.wire.messages.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
-from ottla.wire.messages.describe_user_scram_credentials import (
-    DescribeUserScramCredentialsRequest,
-    UserName,
 )
 
-DEFAULT_ITERATIONS: Final = 8192
 _DEFAULT_MECHANISM: Final = ScramMechanism.SCRAM_SHA_512
 
 
@@ -81,118 +75,78 @@ def parse_mechanisms(names: Iterable[str]) -> tuple[ScramMechanism, ...]:
 
 
 async def list_users(
-    admin: ClusterAdmin, terminal: Terminal, users: Sequence[str], *, as_json: bool
+    admin: Admin, terminal: Terminal, users: Sequence[str], *, as_json: bool
 ) -> None:
     results = await _describe(admin, users)
     if not as_json:
         table = new_table("user", "mechanism", "iterations", right=("iterations",))
-    for result in results:
-        if result.error_code:
-            raise _unknown(result)
-        for credential in result.credential_infos:
-            mechanism = ScramMechanism(credential.mechanism).mechanism
+    for user in results:
+        for credential in _credentials(results, user):
+            mechanism = credential.mechanism.mechanism
             if as_json:
                 terminal.print_json(
-                    {
-                        "user": result.user,
-                        "mechanism": mechanism,
-                        "iterations": credential.iterations,
-                    }
+                    {"user": user, "mechanism": mechanism, "iterations": credential.iterations}
                 )
             else:
-                table.add_row(result.user, mechanism, str(credential.iterations))
+                table.add_row(user, mechanism, str(credential.iterations))
     if as_json:
         return
-    if results:
+    if len(results):
         terminal.stdout.print(table)
     else:
         terminal.notice("No user has SCRAM credentials.")
 
 
 async def set_password(
-    admin: ClusterAdmin,
-    terminal: Terminal,
-    new: NewPassword,
-    *,
-    as_json: bool,
-    dice: Dice | None = None,
+    admin: Admin, terminal: Terminal, new: NewPassword, *, as_json: bool
 ) -> None:
     """One request for each mechanism: a request may name a user once only."""
-    dice = dice or SystemDice()
     for mechanism in new.mechanisms:
-        upsertion = salted_upsertion(
-            new.user, mechanism, new.password, iterations=new.iterations, dice=dice
-        )
-        await _alter(
-            admin,
-            AlterUserScramCredentialsRequest(upsertions=[upsertion]),
-            f"set the password of {new.user}",
-        )
+        password = ScramPassword(new.user, new.password, mechanism, new.iterations)
+        with doing(f"set the password of {new.user}"):
+            (await admin.alter_user_scram_credentials([password])).all()
         _report(terminal, new.user, mechanism, "set", as_json=as_json)
 
 
-def salted_upsertion(
-    user: str, mechanism: ScramMechanism, password: Password, *, iterations: int, dice: Dice
-) -> ScramCredentialUpsertion:
-    """A new credential, with a random salt."""
-    salt = random_text(dice.below).encode()
-    return ScramCredentialUpsertion(
-        name=user,
-        mechanism=mechanism,
-        iterations=iterations,
-        salt=salt,
-        salted_password=salt_password(
-            mechanism.hash_name, password, salt=salt, iterations=iterations
-        ),
-    )
-
-
 async def delete_user(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     user: str,
     mechanisms: Sequence[ScramMechanism],
     *,
     as_json: bool,
 ) -> None:
-    (result,) = await _describe(admin, [user])
-    if result.error_code:
-        raise _unknown(result)
-    known = [ScramMechanism(each.mechanism) for each in result.credential_infos]
-    for mechanism in mechanisms or sorted(known):
-        deletion = ScramCredentialDeletion(name=user, mechanism=mechanism)
-        await _alter(
-            admin,
-            AlterUserScramCredentialsRequest(deletions=[deletion]),
-            f"delete the credential of {user}",
-        )
+    known = _credentials(await _describe(admin, [user]), user)
+    for mechanism in mechanisms or [each.mechanism for each in known]:
+        with doing(f"delete the credential of {user}"):
+            deletion = ScramDeletion(user, mechanism)
+            (await admin.alter_user_scram_credentials([deletion])).all()
         _report(terminal, user, mechanism, "deleted", as_json=as_json)
 
 
-async def _describe(admin: ClusterAdmin, users: Sequence[str]) -> list[Any]:
-    request = DescribeUserScramCredentialsRequest(
-        users=[UserName(name=user) for user in dict.fromkeys(users)] or None
-    )
-    response = await admin.send_request(request)
-    if response.error_code:
-        raise refusal("list the users", response.error_code, response.error_message)
-    return sorted(response.results, key=lambda result: str(result.user))
+async def _describe(
+    admin: Admin, users: Sequence[str]
+) -> Results[str, tuple[ScramCredentialInfo, ...]]:
+    with doing("list the users"):
+        return await admin.describe_user_scram_credentials(users or None)
 
 
-async def _alter(admin: ClusterAdmin, request: AlterUserScramCredentialsRequest, what: str) -> None:
-    response = await admin.send_request(request)
-    for result in response.results:
-        if result.error_code:
-            raise refusal(what, result.error_code, result.error_message)
+def _credentials(
+    results: Results[str, tuple[ScramCredentialInfo, ...]], user: str
+) -> tuple[ScramCredentialInfo, ...]:
+    error = results.error(user)
+    if error is not None:
+        raise _unknown(user, error)
+    return results[user]
 
 
-def _unknown(result: Any) -> CommandError:
-    if result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
+def _unknown(user: str, error: ClientError) -> CommandError:
+    if isinstance(error, ApiError) and error.code is ErrorCode.RESOURCE_NOT_FOUND:
         return CommandError(
-            f"The user {result.user} has no SCRAM credentials.",
+            f"The user {user} has no SCRAM credentials.",
             "`ottla users list` shows the users that have them.",
         )
-    return refusal(f"describe the user {result.user}", result.error_code, result.error_message)
+    return refused(f"describe the user {user}", error)
 
 
 def _report(

@@ -21,6 +21,8 @@ from ottla.wire.messages.list_offsets import (
 )
 
 _CLIENT: Final = -1
+# Kafka's debugging replica id: followers serve its ListOffsets, too.
+_DEBUGGING_REPLICA: Final = -2
 _READ_COMMITTED: Final = 1
 # The end of the partition, as DeleteRecords knows it.
 END: Final = -1
@@ -54,17 +56,19 @@ class OffsetOperations(AdminRequests):
         places: Mapping[TopicPartition, OffsetSpec | int],
         *,
         read_committed: bool = False,
+        broker: int | None = None,
         timeout: float | None = None,
     ) -> Results[TopicPartition, ListedOffset | None]:
         """The offset of each place: an OffsetSpec, or a timestamp in milliseconds, for the first
         record with that timestamp or a later one. None if there is no such record.
-        `read_committed` takes the last stable offset for the latest."""
+        `read_committed` takes the last stable offset for the latest. `broker` asks this one for its
+        own replicas, whoever leads; LATEST is the end of its log then."""
 
         async def exchange(
             node_id: int, names: Sequence[TopicPartition]
         ) -> Outcomes[TopicPartition, ListedOffset | None]:
             request = ListOffsetsRequest(
-                replica_id=_CLIENT,
+                replica_id=_CLIENT if broker is None else _DEBUGGING_REPLICA,
                 isolation_level=_READ_COMMITTED if read_committed else 0,
                 topics=[
                     ListOffsetsTopic(
@@ -81,7 +85,7 @@ class OffsetOperations(AdminRequests):
                 ],
                 timeout_ms=self._cluster.settings.request_timeout_ms,
             )
-            answer = await self._cluster.send(node_id, request)
+            answer = await self._ask_node(node_id, request)
             return {
                 TopicPartition(topic.name, each.partition_index): outcome(
                     _listed(each.offset, each.timestamp, each.leader_epoch), each.error_code
@@ -90,7 +94,15 @@ class OffsetOperations(AdminRequests):
                 for each in topic.partitions
             }
 
-        return await self._each_leader("list offsets", places, exchange, timeout)
+        if broker is None:
+            return await self._each_leader("list offsets", places, exchange, timeout)
+
+        async def attempt(
+            names: Sequence[TopicPartition],
+        ) -> Outcomes[TopicPartition, ListedOffset | None]:
+            return await self._by_node(dict.fromkeys(names, broker), exchange)
+
+        return await self._each("list offsets", places, attempt, timeout)
 
     async def delete_records(
         self, before: Mapping[TopicPartition, int], *, timeout: float | None = None

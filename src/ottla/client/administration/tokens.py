@@ -123,7 +123,7 @@ class TokenOperations(AdminRequests):
 
 
 def _period_ms(seconds: float | None) -> int:
-    return _DEFAULT_PERIOD_MS if seconds is None else int(seconds * _MS)
+    return _DEFAULT_PERIOD_MS if seconds is None else round(seconds * _MS)
 
 
 def _described(token: DescribedDelegationToken) -> TokenDescription:
