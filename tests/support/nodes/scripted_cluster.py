@@ -1,4 +1,4 @@
-"""Commands that speak the protocol themselves, against a node that answers by a function."""
+"""Commands that administer a cluster, against a node that answers by a function."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from ottla.cli.connection.cluster_admin import ClusterAdmin
+from ottla.client.administration.admin import Admin
 from ottla.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.schema import Message
 from tests.support.nodes.scripted_node import ScriptedNode
@@ -22,12 +22,12 @@ class ScriptedCluster:
         self._answer = answer
         self.requests: list[Message] = []
 
-    def run(self, command: Callable[[ClusterAdmin], Awaitable[T]]) -> T:
+    def run(self, command: Callable[[Admin], Awaitable[T]]) -> T:
         async def scenario() -> T:
             node = ScriptedNode(self._respond)
             address = await node.listen()
             try:
-                async with ClusterAdmin([address]) as admin:
+                async with Admin(bootstrap_servers=str(address)) as admin:
                     return await command(admin)
             finally:
                 node.stop()

@@ -1,22 +1,14 @@
 """Tables and JSON of topics, configs, offsets and benchmarks."""
 
 import json
-from typing import Any
 
 import pytest
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    ConfigSource,
-    PartitionMetadata,
-    TopicMetadata,
-)
 from rich.table import Table
 
 from ottla.cli.bench.latency import Latencies
 from ottla.cli.bench.load import BenchLoad, Throughput, make_values, summarise_latencies
 from ottla.cli.bench.report import Report, print_report, report_json
 from ottla.cli.configs.run import config_json, configs_table
-from ottla.cli.connection.cluster_client import ListedOffset
-from ottla.cli.connection.config_entries import Config, Resource
 from ottla.cli.display.cells import size
 from ottla.cli.offsets.run import PartitionOffsets, offsets_json, offsets_table
 from ottla.cli.topics.views import (
@@ -27,6 +19,11 @@ from ottla.cli.topics.views import (
     listing_table,
     print_description,
 )
+from ottla.client.administration.configs import DescribedConfig
+from ottla.client.administration.offsets import ListedOffset
+from ottla.client.administration.topics import TopicDescription, TopicPartitionDescription
+from ottla.configs import ConfigResource, ConfigResourceType, ConfigSource, ConfigType
+from ottla.model import ZERO_UUID
 from tests.support.captured_terminal import COLUMNS, captured_terminal, said
 
 
@@ -38,19 +35,18 @@ def lines_of(table: Table) -> list[list[str]]:
     return [line.split() for line in lines]
 
 
-def listed(name: str, *partitions: tuple[int, list[int], list[int]]) -> TopicMetadata:
-    topic = TopicMetadata()
-    topic.topic = name
-    for number, (leader, replicas, in_sync) in enumerate(partitions):
-        partition: Any = PartitionMetadata()
-        partition.id, partition.leader = number, leader
-        partition.replicas, partition.isrs = replicas, in_sync
-        topic.partitions[number] = partition
-    return topic
+def listed(
+    name: str, *partitions: tuple[int | None, tuple[int, ...], tuple[int, ...]]
+) -> TopicDescription:
+    described = tuple(
+        TopicPartitionDescription(number, leader, 0, replicas, in_sync, ())
+        for number, (leader, replicas, in_sync) in enumerate(partitions)
+    )
+    return TopicDescription(name, ZERO_UUID, is_internal=False, partitions=described)
 
 
-HEALTHY = listed("orders", (1, [1, 2], [2, 1]), (2, [2, 1], [2, 1]))
-AILING = listed("payments", (-1, [1, 2], []), (2, [2, 1], [2]))
+HEALTHY = listed("orders", (1, (1, 2), (2, 1)), (2, (2, 1), (2, 1)))
+AILING = listed("payments", (None, (1, 2), ()), (2, (2, 1), (2,)))
 
 
 def test_a_listing_has_a_column_for_notes_only_if_there_are_any() -> None:
@@ -109,9 +105,9 @@ def test_a_description_as_json() -> None:
 
 def config(
     name: str, value: str | None, *, is_read_only: bool = False, is_sensitive: bool = False
-) -> Config:
+) -> DescribedConfig:
     source = ConfigSource.DYNAMIC_TOPIC_CONFIG
-    return Config(name, value, source, is_read_only=is_read_only, is_sensitive=is_sensitive)
+    return DescribedConfig(name, value, source, ConfigType.STRING, is_read_only, is_sensitive)
 
 
 def test_configs_say_when_they_change_only_if_some_need_a_restart() -> None:
@@ -130,7 +126,9 @@ def test_secrets_stay_hidden() -> None:
 
 
 def test_a_config_as_json_names_its_owner() -> None:
-    assert config_json(Resource.topic("orders"), config("retention.ms", "1")) == {
+    assert config_json(
+        ConfigResource(ConfigResourceType.TOPIC, "orders"), config("retention.ms", "1")
+    ) == {
         "topic": "orders",
         "name": "retention.ms",
         "value": "1",
@@ -138,11 +136,12 @@ def test_a_config_as_json_names_its_owner() -> None:
         "is_read_only": False,
         "is_sensitive": False,
     }
-    assert config_json(Resource.broker(3), config("a", "1"))["broker"] == "3"
+    of_broker = ConfigResource(ConfigResourceType.BROKER, "3")
+    assert config_json(of_broker, config("a", "1"))["broker"] == "3"
 
 
 OFFSETS = [
-    PartitionOffsets(0, 5, 1_005, ListedOffset(700, 1_794_817_800_000)),
+    PartitionOffsets(0, 5, 1_005, ListedOffset(700, 1_794_817_800_000, 0)),
     PartitionOffsets(1, 0, 0, None),
 ]
 

@@ -15,7 +15,7 @@ from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.administration.admin import Admin
-from ottla.client.administration.quorum import QuorumDescription
+from ottla.client.administration.quorum import DescribedQuorum
 from ottla.client.administration.requests import node_error
 from ottla.controller.metadata_log_loading import load_snapshot
 from ottla.controller.record_batches import decode_batch
@@ -87,11 +87,11 @@ class MetadataReader:
             await self._clock.sleep(_RETRY_SECONDS)
         raise CommandError("Cannot read the metadata: the controllers have no stable leader.")
 
-    async def _quorum(self) -> QuorumDescription:
+    async def _quorum(self) -> DescribedQuorum:
         with doing("describe the quorum"):
             return await self._admin.describe_quorum()
 
-    async def _read_from(self, quorum: QuorumDescription, goal: int) -> bool:
+    async def _read_from(self, quorum: DescribedQuorum, goal: int) -> bool:
         """False if the leader has changed."""
         address = _leader_address(quorum)
         while self._offset < goal or self._replay.is_in_transaction:
@@ -125,7 +125,7 @@ class MetadataReader:
                 self._replay.take(batch.records, delta)
             self._offset, self._epoch = header.next_offset, header.leader_epoch
 
-    def _fetch_request(self, quorum: QuorumDescription) -> FetchRequest:
+    def _fetch_request(self, quorum: DescribedQuorum) -> FetchRequest:
         partition = FetchPartition(
             partition=PARTITION,
             current_leader_epoch=quorum.leader_epoch,
@@ -140,7 +140,7 @@ class MetadataReader:
         )
 
     async def _read_snapshot(
-        self, address: Address, quorum: QuorumDescription, found: SnapshotId
+        self, address: Address, quorum: DescribedQuorum, found: SnapshotId
     ) -> bool:
         """Replaces what was read so far. False if the leader has changed."""
         file = self._disk.open(self._scratch_path, create=True)
@@ -174,7 +174,7 @@ class MetadataReader:
 
 
 def _snapshot_request(
-    quorum: QuorumDescription, found: SnapshotId, position: int
+    quorum: DescribedQuorum, found: SnapshotId, position: int
 ) -> FetchSnapshotRequest:
     partition = FetchSnapshotRequestPartitionSnapshot(
         partition=PARTITION,
@@ -188,7 +188,7 @@ def _snapshot_request(
     )
 
 
-def _leader_address(quorum: QuorumDescription) -> Address:
+def _leader_address(quorum: DescribedQuorum) -> Address:
     addresses = quorum.addresses.get(quorum.leader_id)
     if not addresses:
         raise CommandError(

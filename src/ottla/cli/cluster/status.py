@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ottla.cli.connection.admin_connection import doing
 from ottla.client.administration.admin import Admin
 from ottla.client.administration.offsets import OffsetSpec
-from ottla.client.administration.quorum import QuorumDescription
+from ottla.client.administration.quorum import DescribedQuorum
 from ottla.client.errors import ClientError
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
@@ -53,7 +53,7 @@ class ClusterStatus:
     cluster_id: str
     brokers: tuple[BrokerView, ...]
     # None while there is no active controller.
-    quorum: QuorumDescription | None
+    quorum: DescribedQuorum | None
     partitions: tuple[PartitionPlace, ...]
 
     @property

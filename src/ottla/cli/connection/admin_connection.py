@@ -8,9 +8,9 @@ here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from ottla.channels.authentication import AuthenticationFailedError
 from ottla.cli.client_security.refused_properties import refused_properties
@@ -79,13 +79,13 @@ async def connected_admin(
     properties = client_properties(access, ADMIN_PROPERTIES) | {
         "bootstrap.servers": join_addresses(answering)
     }
-    properties.setdefault("default.api.timeout.ms", REQUEST_TIMEOUT_S * _MS)
-    with refused_properties():
-        admin = Admin(properties)
-    async with admin:
-        cluster = await _first_answer(admin, access, answering, probe)
+    properties.setdefault("default.api.timeout.ms", int(REQUEST_TIMEOUT_S * _MS))
+    admin, cluster = await _first_answer(access, properties, answering, probe)
+    try:
         with doing("use the cluster"):
             yield admin, cluster
+    finally:
+        await admin.close()
 
 
 @contextmanager
@@ -98,11 +98,14 @@ def doing(what: str) -> Iterator[None]:
 
 
 async def _first_answer(
-    admin: Admin, access: ClusterAccess, addresses: tuple[Address, ...], probe: PortProbe
-) -> ClusterDescription:
+    access: ClusterAccess,
+    properties: Mapping[str, Any],
+    addresses: tuple[Address, ...],
+    probe: PortProbe,
+) -> tuple[Admin, ClusterDescription]:
     """With a short timeout first: without a response the port may not be a broker's."""
     try:
-        return await _described(admin, addresses, FIRST_ANSWER_TIMEOUT_S)
+        return await _open(properties, addresses, FIRST_ANSWER_TIMEOUT_S)
     except TimedOutError as error:
         reason = _security_reason(error)
     if not access.is_plaintext and reason is not None:
@@ -110,13 +113,27 @@ async def _first_answer(
     if not access.security.has_tls:
         await require_kafka(addresses, probe)
     try:
-        return await _described(admin, addresses, ANSWER_TIMEOUT_S)
+        return await _open(properties, addresses, ANSWER_TIMEOUT_S)
     except TimedOutError:
         raise cluster_errors.no_answer(
             addresses,
             FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S,
             has_sasl=access.security.has_sasl,
         ) from None
+
+
+async def _open(
+    properties: Mapping[str, Any], addresses: tuple[Address, ...], timeout_s: float
+) -> tuple[Admin, ClusterDescription]:
+    """Closes the connections if there is no response: a server of another protocol may serve one at
+    a time. Raises TimedOutError or CommandError."""
+    with refused_properties():
+        admin = Admin(properties)
+    try:
+        return admin, await _described(admin, addresses, timeout_s)
+    except BaseException:
+        await admin.close()
+        raise
 
 
 async def _described(

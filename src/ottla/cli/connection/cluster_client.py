@@ -37,7 +37,7 @@ from ottla.cli.connection.cluster_errors import AdvertisedBroker
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.port_probe import PortProbe
 from ottla.cli.display.terminal import Terminal
-from ottla.cli.exit_codes import CommandError
+from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.administration.offsets import ListedOffset
 from ottla.client.errors import ConnectionFailedError, error_for
 from ottla.runtime.network import Address
@@ -52,6 +52,12 @@ REQUEST_TIMEOUT_S: Final = 30.0
 DELIVERY_TIMEOUT_MS: Final = 30_000
 # The broker rejects records that are too large; the client must hold one record and some batches.
 RECORD_BYTES_MAX: Final = 256 << 20
+
+# The client's error names for a missing response.
+_SILENCE: Final = frozenset(
+    {"_ALL_BROKERS_DOWN", "_MSG_TIMED_OUT", "_RESOLVE", "_TIMED_OUT", "_TIMED_OUT_QUEUE"}
+    | {"_TRANSPORT"}
+)
 
 T = TypeVar("T")
 
@@ -218,7 +224,10 @@ def refused_by_client(doing: str, error: KafkaError) -> CommandError:
     """For an error of confluent-kafka."""
     code, reason = error.code(), error.str().removeprefix("Broker: ").removeprefix("Local: ")
     if code < 0:
-        return cluster_errors.refused(doing, ConnectionFailedError(reason))
+        found = cluster_errors.refused(doing, ConnectionFailedError(f"{reason} ({error.name()})"))
+        is_silence = error.name() in _SILENCE
+        found.exit_code = ExitCode.UNREACHABLE if is_silence else ExitCode.REFUSED
+        return found
     return cluster_errors.refused(doing, error_for(code, reason))
 
 
@@ -287,7 +296,10 @@ def _new(client: Callable[[dict[str, Any]], T], configs: dict[str, Any]) -> T:
     try:
         return client(configs)
     except KafkaException as error:
-        raise refused_by_client("use its properties", error.args[0]) from None
+        raise CommandError(
+            f"The Kafka client rejects its properties: {error.args[0].str().rstrip('.')}.",
+            exit_code=ExitCode.USAGE,
+        ) from None
 
 
 def _check_advertised(cluster: ConnectedCluster, probe: PortProbe, terminal: Terminal) -> None:

@@ -10,7 +10,7 @@ from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.exit_codes import CommandError
 from ottla.client.administration.admin import Admin
-from ottla.client.administration.groups import GroupMember
+from ottla.client.administration.groups import MemberDescription
 from ottla.client.errors import GroupIdNotFoundError
 from ottla.model import TopicPartition
 
@@ -94,5 +94,5 @@ def word(name: str) -> str:
     return _INNER_CAPITAL.sub("-", name).lower()
 
 
-def _member(member: GroupMember) -> MemberView:
+def _member(member: MemberDescription) -> MemberView:
     return MemberView(member.id, member.instance_id, member.client_id, member.host, member.assigned)

@@ -14,7 +14,7 @@ from ottla.cli.display.cells import NOTHING, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.administration.admin import Admin
-from ottla.client.administration.quorum import QuorumDescription
+from ottla.client.administration.quorum import DescribedQuorum
 from ottla.configs import InvalidConfigError, NodeConfig
 from ottla.controller.formatting import initial_voter
 from ottla.controller.initial_controllers import parse_initial_controllers
@@ -140,7 +140,7 @@ def _parse_id(text: str) -> Uuid:
         raise _usage(f"{text!r} is not a directory id; `ottla quorum status` shows them.") from None
 
 
-def _print_json(terminal: Terminal, quorum: QuorumDescription) -> None:
+def _print_json(terminal: Terminal, quorum: DescribedQuorum) -> None:
     terminal.print_json(
         {
             "leader": quorum.leader_id,

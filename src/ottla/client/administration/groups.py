@@ -49,7 +49,7 @@ class ListedGroup(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMember:
+class MemberDescription:
     """`assigned` are the partitions that it reads; `target` those that it will read when it has
     reconciled, None for a member of the classic protocol, as are its epoch and its rack."""
 
@@ -76,7 +76,7 @@ class GroupDescription:
     protocol_type: str
     assignor: str
     coordinator: int
-    members: tuple[GroupMember, ...]
+    members: tuple[MemberDescription, ...]
     epoch: int | None = None
     assignment_epoch: int | None = None
     authorized_operations: frozenset[AclOperation] | None = None
@@ -238,8 +238,8 @@ def _consumers(group: consumer_group_describe.DescribedGroup, coordinator: int) 
     )
 
 
-def _member(member: consumer_group_describe.Member) -> GroupMember:
-    return GroupMember(
+def _member(member: consumer_group_describe.Member) -> MemberDescription:
+    return MemberDescription(
         member.member_id,
         member.instance_id,
         member.client_id,
@@ -286,8 +286,8 @@ def _classic_or_error(
 
 def _classic_member(
     member: describe_groups.DescribedGroupMember, *, has_consumers: bool
-) -> GroupMember:
-    return GroupMember(
+) -> MemberDescription:
+    return MemberDescription(
         member.member_id,
         member.group_instance_id,
         member.client_id,

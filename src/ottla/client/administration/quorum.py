@@ -48,7 +48,7 @@ class QuorumReplica(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class QuorumDescription:
+class DescribedQuorum:
     """`replicas` has the voters first. `addresses` are those of the voters by listener, as far as
     the cluster says them."""
 
@@ -62,7 +62,7 @@ class QuorumDescription:
 class QuorumOperations(AdminRequests):
     """The methods of `Admin` for the metadata quorum."""
 
-    async def describe_quorum(self, *, timeout: float | None = None) -> QuorumDescription:
+    async def describe_quorum(self, *, timeout: float | None = None) -> DescribedQuorum:
         """The leader of the metadata log, and how far each replica has it."""
         topic = DescribeQuorumRequestTopicData(
             topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartitionData()]
@@ -123,7 +123,7 @@ class QuorumOperations(AdminRequests):
         )
 
 
-def _quorum(answer: DescribeQuorumResponse) -> QuorumDescription:
+def _quorum(answer: DescribeQuorumResponse) -> DescribedQuorum:
     (partition,) = answer.topics[0].partitions
     states = [(state, True) for state in partition.current_voters]
     states += [(state, False) for state in partition.observers]
@@ -143,7 +143,7 @@ def _quorum(answer: DescribeQuorumResponse) -> QuorumDescription:
         )
         for state, is_voter in states
     )
-    return QuorumDescription(
+    return DescribedQuorum(
         partition.leader_id,
         partition.leader_epoch,
         partition.high_watermark,

@@ -11,8 +11,8 @@ from ottla.cli.apply.run import ApplyOptions, carry_out
 from ottla.cli.cluster_file.mistakes import Place
 from ottla.cli.cluster_file.parsing import parse_files
 from ottla.cli.cluster_state.present import PresentState
-from ottla.cli.connection.cluster_admin import ClusterAdmin
 from ottla.cli.exit_codes import ExitCode
+from ottla.client.administration.admin import Admin
 from ottla.model import ErrorCode
 from ottla.runtime.system_clock import SystemClock
 from ottla.security.acls.acl import AclOperation, ResourceType
@@ -21,6 +21,11 @@ from ottla.wire.messages.create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
+)
+from ottla.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
 )
 from ottla.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -73,6 +78,8 @@ class Topics:
                     for each in request.resources
                 ]
             )
+        if isinstance(request, DescribeClusterRequest):
+            return DescribeClusterResponse(brokers=[DescribeClusterBroker(broker_id=1)])
         assert isinstance(request, MetadataRequest)
         partition = MetadataResponsePartition(replica_nodes=[1])
         topics = [MetadataResponseTopic(name=name, partitions=[partition]) for name in self.created]
@@ -92,7 +99,7 @@ def new_topic(name: str) -> CreateTopic:
 def executed(topics: Topics, changes: list[Change]) -> tuple[bool, list[ChangeResult]]:
     results: list[ChangeResult] = []
 
-    async def execute(admin: ClusterAdmin) -> bool:
+    async def execute(admin: Admin) -> bool:
         executor = Executor(admin, {}, SystemClock(), on_wait=lambda _moving: None)
         return await executor.execute(changes, results.append)
 
@@ -121,7 +128,7 @@ def test_validation_changes_nothing_and_finds_every_refusal() -> None:
     topics = Topics("bad", "worse")
     changes = [new_topic(name) for name in ("bad", "good", "worse")]
 
-    async def validate(admin: ClusterAdmin) -> list[ChangeResult]:
+    async def validate(admin: Admin) -> list[ChangeResult]:
         executor = Executor(admin, {}, SystemClock(), on_wait=lambda _moving: None)
         return await executor.validate(changes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 import stat
 import sys
@@ -11,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from ottla.cli.client_security.command_config import read_command_config
-from ottla.cli.client_security.ordinary_client import ordinary_properties
 from ottla.cli.cluster.layout import ClusterLayout, read_layout
 from ottla.cli.cluster.local_profile import use_local_profile
 from ottla.cli.cluster.making import NewCluster, make_cluster
-from ottla.cli.cluster.status_run import local_security
+from ottla.cli.cluster.status_run import local_access
 from ottla.cli.cluster.up import find_or_make
+from ottla.cli.connection.client_properties import cluster_settings_of
 from ottla.cli.connection.cluster_access import resolve
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, read_profiles, write_profiles
@@ -161,14 +160,11 @@ def test_every_client_can_use_the_file(tmp_path: Path) -> None:
     layout = make(tmp_path / "c", advertised_host="localhost")
     config = read_command_config(layout.client_properties_file)
     assert config.bootstrap == ",".join(f"localhost:{node.address.port}" for node in layout.nodes)
-    found = ordinary_properties(config.properties, parse_client_security(config.properties))
+    found = parse_client_security(config.properties).properties
     assert found["ssl.ca.location"] == str(tmp_path / "c" / "certs" / "ca.pem")
-    assert asyncio.run(_local_security(layout))
-
-
-async def _local_security(layout: ClusterLayout) -> bool:
-    security = local_security(layout)
-    return security.tls is not None and security.mechanism is not None
+    security = cluster_settings_of(local_access(layout)).security
+    assert security.tls is not None
+    assert security.mechanism is not None
 
 
 def test_a_profile_makes_commands_find_the_cluster(tmp_path: Path) -> None:

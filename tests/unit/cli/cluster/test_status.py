@@ -8,7 +8,7 @@ from rich.console import Console
 
 from ottla.cli.cluster.status import BrokerView, ClusterStatus, PartitionPlace
 from ottla.cli.cluster.status_view import ProcessView, status_json, status_view
-from ottla.cli.connection.quorum_description import DescribedQuorum, QuorumReplica
+from ottla.client.administration.quorum import DescribedQuorum, QuorumReplica
 from ottla.model import ZERO_UUID
 from ottla.runtime.network import Address
 

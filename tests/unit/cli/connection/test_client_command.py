@@ -41,7 +41,7 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_without_the_client_package_commands_say_how_to_get_it() -> None:
     code = "import sys; sys.modules['confluent_kafka'] = None; import ottla.cli.main as m; m.run()"
-    ended = run_python(code, "topics", "list")
+    ended = run_python(code, "consume", "orders")
     assert ended.returncode == 2
     assert "pip install 'ottla[client]'" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -1,16 +1,18 @@
 """Errors in words."""
 
 import pytest
-from confluent_kafka import KafkaError
 
 from ottla.cli.connection.cluster_errors import refused, unknown_broker, unknown_config
 from ottla.cli.exit_codes import ExitCode
+from ottla.client.administration.requests import node_error
+from ottla.client.errors import ClientError, ConnectionFailedError, TimedOutError
+from ottla.model import ErrorCode
 
 
 def test_a_refusal_says_what_was_tried_and_why_not() -> None:
     error = refused(
         "create topic orders",
-        KafkaError(KafkaError.TOPIC_ALREADY_EXISTS, "Topic 'orders' already exists."),
+        node_error(ErrorCode.TOPIC_ALREADY_EXISTS, "Topic 'orders' already exists."),
     )
     assert error.message == (
         "Cannot create topic orders: Topic 'orders' already exists (TOPIC_ALREADY_EXISTS)."
@@ -19,16 +21,16 @@ def test_a_refusal_says_what_was_tried_and_why_not() -> None:
     assert error.exit_code == ExitCode.REFUSED
 
 
-def test_a_refusal_without_words_has_the_clients() -> None:
-    error = refused("read", KafkaError(KafkaError.OFFSET_OUT_OF_RANGE))
-    assert error.message == "Cannot read: Offset out of range (OFFSET_OUT_OF_RANGE)."
+def test_a_refusal_without_words_has_those_of_its_name() -> None:
+    error = refused("read", node_error(ErrorCode.OFFSET_OUT_OF_RANGE))
+    assert error.message == "Cannot read: offset out of range (OFFSET_OUT_OF_RANGE)."
 
 
 @pytest.mark.parametrize(
-    "code", [KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._MSG_TIMED_OUT]
+    "silence", [TimedOutError("no success within 30.0 s"), ConnectionFailedError("node 1 is down")]
 )
-def test_silence_is_no_refusal(code: int) -> None:
-    error = refused("produce to orders", KafkaError(code))
+def test_silence_is_no_refusal(silence: ClientError) -> None:
+    error = refused("produce to orders", silence)
     assert error.exit_code == ExitCode.UNREACHABLE
     assert "broker is running" in error.hints[-1]
 

@@ -1,5 +1,6 @@
 """Knocking on ports, over a network that does as the test says."""
 
+import asyncio
 import errno
 import socket  # noqa: TID251 - for its error only
 from collections.abc import Sequence
@@ -80,7 +81,8 @@ class FakeNetwork:
 def test_each_address_has_its_own_reason() -> None:
     refusal = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
     network = FakeNetwork({"here": None, "there": refusal})
-    assert PortProbe(network).why_unreachable([HERE, THERE]) == {THERE: "connection refused"}
+    reasons = asyncio.run(PortProbe(network).why_unreachable([HERE, THERE]))
+    assert reasons == {THERE: "connection refused"}
     assert all(connection.is_aborted for connection in network.connections)
 
 
@@ -106,12 +108,12 @@ def test_reasons_are_words() -> None:
 def test_other_protocols_give_themselves_away(words: bytes, protocol: str | None) -> None:
     assert protocol_of(words) == protocol
     network = FakeNetwork({"here": words})
-    assert PortProbe(network).other_protocol(HERE) == protocol
+    assert asyncio.run(PortProbe(network).other_protocol(HERE)) == protocol
     assert network.connections[0].is_aborted
 
 
 def test_silence_reports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(port_probe, "ANSWER_TIMEOUT_S", 0.01)
     network = FakeNetwork({"here": None})
-    assert PortProbe(network).other_protocol(HERE) is None
+    assert asyncio.run(PortProbe(network).other_protocol(HERE)) is None
     assert network.connections[0].is_aborted

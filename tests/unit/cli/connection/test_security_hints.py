@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import KafkaError
 
-from ottla.cli.connection.cluster_admin import refusal
 from ottla.cli.connection.cluster_errors import insecure, refused
 from ottla.cli.connection.rights_hints import rights_hint
-from ottla.model import ErrorCode
-from ottla.model import KafkaError as RefusedError
+from ottla.client.administration.requests import node_error
+from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.network import Address
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.authorizer import StandardAuthorizer
@@ -85,7 +83,7 @@ def test_a_refused_right_comes_with_the_command_that_gives_it(
     operation: AclOperation, resource_type: ResourceType, name: str, command: str
 ) -> None:
     rights = Rights(StandardAuthorizer(), Principal("User", "CN=shop"), "192.0.2.7")
-    with pytest.raises(RefusedError) as raised:
+    with pytest.raises(KafkaError) as raised:
         rights.require(operation, resource_type, name)
     hint = rights_hint(raised.value.code.name, raised.value.message)
     assert hint is not None
@@ -94,7 +92,7 @@ def test_a_refused_right_comes_with_the_command_that_gives_it(
 
 def test_a_refusal_of_another_cluster_says_who_can_help() -> None:
     for error in (
-        refusal("elect leaders", ErrorCode.CLUSTER_AUTHORIZATION_FAILED, None),
-        refused("read", KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)),
+        refused("elect leaders", node_error(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)),
+        refused("read", node_error(ErrorCode.GROUP_AUTHORIZATION_FAILED, "Not authorized")),
     ):
         assert "ottla acls add" in error.hints[0]

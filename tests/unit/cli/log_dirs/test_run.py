@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from ottla.cli.log_dirs.client import LogDir, Replica
+from dataclasses import replace
+
 from ottla.cli.log_dirs.run import directories_table, log_dir_json, replicas_table
+from ottla.client.administration.log_dirs import LogDir, LogDirReplica
 from tests.support.captured_terminal import captured_terminal, said
 
-CURRENT = Replica("orders", 0, 2_000, 0, is_future=False)
-FUTURE = Replica("orders", 0, 1_000, 7, is_future=True)
+CURRENT = LogDirReplica("orders", 0, 2_000, 0, is_future=False)
+FUTURE = LogDirReplica("orders", 0, 1_000, 7, is_future=True)
 
 
-def directory(path: str, *replicas: Replica, error: str | None = None) -> LogDir:
+def directory(path: str, *replicas: LogDirReplica, error: str | None = None) -> LogDir:
     return LogDir(1, path, error, 5_000_000, 4_000_000, is_cordoned=False, replicas=replicas)
 
 
@@ -29,8 +31,8 @@ def test_a_replica_on_its_way_is_in_two_directories() -> None:
 
 
 def test_a_directory_that_failed_says_why() -> None:
-    failed = directory("/a", error="KAFKA_STORAGE_ERROR")._replace(
-        total_bytes=None, usable_bytes=None
+    failed = replace(
+        directory("/a", error="KAFKA_STORAGE_ERROR"), total_bytes=None, usable_bytes=None
     )
     assert rows(failed)[1] == ["1", "-", "-", "-", "-", "KAFKA_STORAGE_ERROR", "/a"]
     assert log_dir_json(failed)["error"] == "KAFKA_STORAGE_ERROR"
