@@ -19,7 +19,6 @@ from ottla.metrics import Metrics
 from ottla.runtime.system_clock import SystemClock
 from ottla.web.service.application import WebApplication, identity_of
 from ottla.web.service.bodies import read_body
-from ottla.web.service.web_server import WebServer
 from ottla.web.service.identity import NoAuthentication, WebIdentity, parse_authorization
 from ottla.web.service.listening import (
     HttpTls,
@@ -30,6 +29,7 @@ from ottla.web.service.listening import (
 from ottla.web.service.monitoring import WebMonitoring
 from ottla.web.service.paths import segment
 from ottla.web.service.problems import HttpProblem
+from ottla.web.service.web_server import WebServer
 
 
 class OnlyAda:
