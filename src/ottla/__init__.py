@@ -1,7 +1,8 @@
 """Ottla: a replicated commit log that speaks Kafka's protocol and writes Kafka's files.
 
-What is exported here and by `ottla.testing`, `ottla.simulation` and `ottla.pipeline` is the public
-API. Every other module is internal and may change in any release.
+What is exported here and by `ottla.client`, `ottla.client.sync`, `ottla.testing`,
+`ottla.simulation` and `ottla.pipeline` is the public API. Every other module is internal and may
+change in any release.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from ottla.exports import lazy_names
 from ottla.version import __version__
 
 if TYPE_CHECKING:
-    from ottla import pipeline, simulation, testing
+    from ottla import client, pipeline, simulation, testing
     from ottla.configs import InvalidConfigError
     from ottla.model import ErrorCode, KafkaError, TopicPartition
 else:
@@ -21,6 +22,7 @@ else:
             "InvalidConfigError": "ottla.configs",
             "KafkaError": "ottla.model",
             "TopicPartition": "ottla.model",
+            "client": "ottla.client",
             "pipeline": "ottla.pipeline",
             "simulation": "ottla.simulation",
             "testing": "ottla.testing",
@@ -33,6 +35,7 @@ __all__ = [
     "KafkaError",
     "TopicPartition",
     "__version__",
+    "client",
     "pipeline",
     "simulation",
     "testing",

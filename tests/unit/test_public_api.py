@@ -1,4 +1,5 @@
-"""What users may rely on: `ottla`, `ottla.testing`, `ottla.simulation`, `ottla.pipeline`."""
+"""What users may rely on: `ottla`, `ottla.client`, `ottla.testing`, `ottla.simulation`,
+`ottla.pipeline`."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ import ottla
 ROOT = Path(__file__).resolve().parents[2]
 # A name that goes breaks users' code: it is in the changelog first.
 NAMES = (ROOT / "tests" / "fixtures" / "public_names.txt").read_text().split()
-PACKAGES = ("ottla", "ottla.pipeline", "ottla.simulation", "ottla.testing")
+PACKAGES = (
+    "ottla",
+    "ottla.client",
+    "ottla.client.sync",
+    "ottla.pipeline",
+    "ottla.simulation",
+    "ottla.testing",
+)
 HEAVY = ("asyncio", "numpy", "ottla.broker", "ottla.model", "pyarrow", "pyspark", "typer")
 DOCUMENTS = (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.[mp][dy]"))
 

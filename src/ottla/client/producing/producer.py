@@ -73,6 +73,11 @@ class Producer:
         sender.guarantee = self._transactions or _guarantee(settings, cluster, sender)
         self._is_closed = False
 
+    @property
+    def settings(self) -> ProducerSettings:
+        """The properties, checked, with their defaults."""
+        return self._settings
+
     async def __aenter__(self) -> Self:
         await self.start()
         return self

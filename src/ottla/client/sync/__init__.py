@@ -1,0 +1,13 @@
+"""The clients of `ottla.client` for programs without an event loop: the same names, methods that
+wait. All of a process share one thread, in which heartbeats go on between the calls."""
+
+from typing import TYPE_CHECKING
+
+from ottla.exports import lazy_names
+
+if TYPE_CHECKING:
+    from ottla.client.sync.producer import Producer
+else:
+    __getattr__, __dir__ = lazy_names(__name__, {"Producer": "ottla.client.sync.producer"})
+
+__all__ = ["Producer"]
