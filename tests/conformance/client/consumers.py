@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from ottla.client import ConsumedRecord, Consumer
+from ottla.runtime.system_clock import SystemClock
 from tests.conformance.clients import TIMEOUT_S
 
 PROTOCOLS = ("classic", "consumer")
@@ -51,6 +52,14 @@ async def poll_until(condition: Callable[[], bool], *readers: Consumer) -> list[
 
     await asyncio.gather(*(keep(reader) for reader in readers))
     return found
+
+
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """While others poll."""
+    deadline = perf_counter() + TIMEOUT_S
+    while not condition():
+        assert perf_counter() < deadline, "it did not happen"
+        await SystemClock().sleep(0.02)
 
 
 def numbers(records: list[ConsumedRecord]) -> list[int]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
-from kafka.coordinator.assignors.abstract import (  # type: ignore[import-untyped]
-    ConsumerProtocolAssignment,
-    ConsumerProtocolSubscription,
-)
 
 from ottla.client.groups.assignors import MemberSubscription
 from ottla.client.groups.classic.protocol_bytes import (
@@ -19,6 +16,14 @@ from ottla.client.groups.classic.protocol_bytes import (
 )
 from ottla.model import TopicPartition
 from ottla.wire.errors import ProtocolError
+
+with warnings.catch_warnings():
+    # Its reading of its own schemas is deprecated.
+    warnings.simplefilter("ignore")
+    from kafka.coordinator.assignors.abstract import (  # type: ignore[import-untyped]
+        ConsumerProtocolAssignment,
+        ConsumerProtocolSubscription,
+    )
 
 PARTITIONS = frozenset({TopicPartition("t", 0), TopicPartition("t", 2), TopicPartition("u", 1)})
 

@@ -48,9 +48,9 @@ _log = logging.getLogger(__name__)
 _NO_GENERATION: Final = -1
 # The coordinator answers a JoinGroup when all members have joined, or their time is over.
 _JOIN_MARGIN_MS: Final = 5_000
-_REJOIN_AT_ONCE: Final = frozenset(
-    {ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION}
-)
+# The member joins again, as if it were new.
+_FENCED: Final = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+_PASSING: Final = frozenset({*_FENCED, ErrorCode.REBALANCE_IN_PROGRESS})
 
 
 class ClassicMembership:
@@ -142,16 +142,17 @@ class ClassicMembership:
                 failures += 1
                 await self._recover(error, failures)
 
-    async def _recover(self, error: Exception, failures: int) -> None:
-        if isinstance(error, KafkaError) and error.code in _REJOIN_AT_ONCE and failures < 3:
-            return
+    async def _recover(
+        self, error: ChannelError | KafkaError | ProtocolError, failures: int
+    ) -> None:
+        group_id = self._settings.group_id
+        _log.debug("group %s: %s", group_id, error)
         if isinstance(error, ProtocolError):
-            final = error_for(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error))
-            self._owner.fail(final)
-        elif isinstance(error, ChannelError) or error.retriable:  # type: ignore[attr-defined]
-            _log.debug("group %s: %s", self._settings.group_id, error)
-        elif error.code is not ErrorCode.REBALANCE_IN_PROGRESS:  # type: ignore[attr-defined]
-            self._owner.fail(public_error(error, f"joining group {self._settings.group_id}"))  # type: ignore[arg-type]
+            self._owner.fail(error_for(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error)))
+        elif isinstance(error, KafkaError) and error.code is ErrorCode.MEMBER_ID_REQUIRED:
+            return
+        elif isinstance(error, KafkaError) and not (error.retriable or error.code in _PASSING):
+            self._owner.fail(public_error(error, f"joining group {group_id}"))
         await self._cluster.clock.sleep(self._cluster.backoff(failures))
 
     async def _prepare(self) -> None:
@@ -280,7 +281,7 @@ class ClassicMembership:
                     self._check(response.error_code, sent_by, "heartbeat")
             except (ChannelError, KafkaError) as error:
                 if isinstance(error, KafkaError) and not error.retriable:
-                    if error.code not in _REJOIN_AT_ONCE:
+                    if error.code not in _FENCED:
                         self._owner.fail(public_error(error, "heartbeat"))
                         self._forget_generation()
                     return
@@ -322,7 +323,7 @@ class ClassicMembership:
             self._beating = None
 
     def _check(self, code: int, sent_by: ConsumerGroupMetadata, what: str) -> None:
-        if code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
+        if code in _FENCED:
             self.fenced(ErrorCode(code), sent_by)
         require(code, f"{what} in group {self._settings.group_id}")
 
