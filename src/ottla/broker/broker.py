@@ -245,7 +245,9 @@ class Broker:
             self.clock,
             connections_max=world.connections_max,
         )
-        self.client_quotas = ClientQuotas(self.cluster, self.clock)
+        self.client_quotas = ClientQuotas(
+            self.cluster, self.clock, self.service.controller.mutation_quotas.meters
+        )
         self._failed_logins = FailedLogins(self.clock)
         self.audit_log = self._open_audit_log()
         if self.audit_log is not None:

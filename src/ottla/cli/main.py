@@ -45,6 +45,7 @@ _GROUPS = (
     "configs",
     "acls",
     "users",
+    "quotas",
     "tokens",
     "certs",
     "quorum",

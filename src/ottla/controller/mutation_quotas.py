@@ -74,6 +74,7 @@ class _Limited:
 
     def _note(self, throttle_ms: int, now_ms: int) -> None:
         if throttle_ms:
+            self._meter.throttled_ms += throttle_ms
             self._throttle_ms, self._recorded_ms = throttle_ms, now_ms
 
 

@@ -22,6 +22,8 @@ class Meter(Protocol):
 
     limit: float
     used_ms: int
+    # By which requests were throttled, in all.
+    throttled_ms: int
 
     def usage(self, now_ms: int) -> float:
         """What the limit is compared with: a rate per second."""
@@ -37,14 +39,14 @@ class Admission(NamedTuple):
 class RateMeter:
     """Of bytes or percentages. The limit changes with the quota; the history stays."""
 
-    __slots__ = ("limit", "longest_ms", "rate", "used_ms")
+    __slots__ = ("limit", "longest_ms", "rate", "throttled_ms", "used_ms")
 
     def __init__(self, windows: Windows, *, longest_ms: int | None = None) -> None:
         """`longest_ms` limits throttle times."""
         self.rate = SampledRate(windows)
         self.limit = 0.0
         self.longest_ms = longest_ms
-        self.used_ms = 0
+        self.used_ms = self.throttled_ms = 0
 
     def usage(self, now_ms: int) -> float:
         return self.rate.per_second(now_ms)
@@ -53,7 +55,9 @@ class RateMeter:
         """Records what a request used. Returns the time by which to throttle it."""
         self.used_ms = now_ms
         self.rate.record(value, now_ms)
-        return rate_throttle_ms(self.rate, self.limit, now_ms, longest_ms=self.longest_ms)
+        throttle_ms = rate_throttle_ms(self.rate, self.limit, now_ms, longest_ms=self.longest_ms)
+        self.throttled_ms += throttle_ms
+        return throttle_ms
 
     def admit(self, value: float, now_ms: int) -> Admission:
         """As `record`, for a request that is not carried out if it exceeds the limit: takes the
@@ -70,13 +74,13 @@ class RateMeter:
 class BucketMeter:
     """Of changes of the metadata. `usage` is the average rate, which limits nothing."""
 
-    __slots__ = ("bucket", "limit", "rate", "used_ms")
+    __slots__ = ("bucket", "limit", "rate", "throttled_ms", "used_ms")
 
     def __init__(self, windows: Windows) -> None:
         self.bucket = TokenBucket(windows)
         self.rate = SampledRate(windows)
         self.limit = 0.0
-        self.used_ms = 0
+        self.used_ms = self.throttled_ms = 0
 
     def usage(self, now_ms: int) -> float:
         return self.rate.per_second(now_ms)

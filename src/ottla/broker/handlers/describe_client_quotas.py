@@ -4,17 +4,17 @@ Answered from the node's own metadata. For the request: CLUSTER_AUTHORIZATION_FA
 INVALID_REQUEST for an invalid filter, UNSUPPORTED_VERSION for an unknown type of entity.
 
 A request with the tagged field `USAGE_TAG`, which only Ottla's commands send, gets a response with
-what clients with a quota use on this node now, in the same tag (quota_usage.py).
+what clients with a quota use on this node now, in the same tag (quotas/usage.py).
 """
 
 from __future__ import annotations
 
-from ottla.broker.administration.quota_usage import USAGE_TAG, encoded_usage
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.model import KafkaError
 from ottla.quotas.entity_filter import Component, EntityFilter
+from ottla.quotas.usage import USAGE_TAG, encode_usage
 from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -63,5 +63,5 @@ def describe_client_quotas(
         ],
     )
     if request.unknown_tags and USAGE_TAG in request.unknown_tags:
-        response.unknown_tags = {USAGE_TAG: encoded_usage(client_quotas)}
+        response.unknown_tags = {USAGE_TAG: encode_usage(client_quotas.usage())}
     return response

@@ -10,7 +10,7 @@ from ottla.broker.control.node_progress import NodeStage
 from ottla.broker.monitoring.health import obstacles
 from ottla.broker.node import Node
 from ottla.metrics import Metrics, Sample
-from ottla.metrics.table import process, requests
+from ottla.metrics.table import process, quotas, requests
 from ottla.runtime.clock import Clock
 
 
@@ -45,6 +45,9 @@ class ConnectionMetrics:
         metrics.measure(requests.CONNECTIONS, self._open)
         metrics.measure(requests.REQUESTS_WAITING, self._waiting)
         metrics.measure(requests.AUTHORIZATIONS, self._authorizations)
+        metrics.measure(quotas.QUOTA_USAGE, lambda: self._quotas("used"))
+        metrics.measure(quotas.QUOTA_LIMIT, lambda: self._quotas("limit"))
+        metrics.measure(quotas.QUOTA_THROTTLED, self._throttled)
 
     def _node(self) -> list[Sample]:
         config, cluster_id = self._broker.config, self._broker.cluster.cluster_id
@@ -65,3 +68,11 @@ class ConnectionMetrics:
     def _authorizations(self) -> Iterator[Sample]:
         for is_allowed, count in self._broker.authorizer.decisions.items():
             yield ("allowed" if is_allowed else "denied",), count
+
+    def _quotas(self, field: str) -> Iterator[Sample]:
+        for each in self._broker.client_quotas.usage():
+            yield (each.key, each.user, each.client_id), getattr(each, field)
+
+    def _throttled(self) -> Iterator[Sample]:
+        for each in self._broker.client_quotas.usage():
+            yield (each.key, each.user, each.client_id), each.throttled_ms / 1_000

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.metadata import MetadataDelta
-from ottla.quotas.client_limits import Metered
 from ottla.quotas.entities import CLIENT_ID, CLIENT_KEYS, USER, QuotaKey
-from ottla.quotas.meters import Admission, Meters, RateMeter
+from ottla.quotas.meters import Admission, BucketMeter, Meters, RateMeter
 from ottla.quotas.sampled_rate import Windows
+from ottla.quotas.usage import QuotaUsage
 from ottla.runtime.clock import Clock
 
 _ADMITTED: Final = Admission(True, 0)
@@ -24,7 +24,10 @@ _ADMITTED: Final = Admission(True, 0)
 class ClientQuotas:
     """Follows the metadata. Owned by the node's loop."""
 
-    def __init__(self, cluster: ClusterView, clock: Clock) -> None:
+    def __init__(
+        self, cluster: ClusterView, clock: Clock, of_mutations: Meters[BucketMeter]
+    ) -> None:
+        """`of_mutations` are those of this node's controller."""
         config = cluster.config
         self.windows = windows = Windows(
             count=config.quota_window_num, size_seconds=config.quota_window_size_seconds
@@ -40,6 +43,7 @@ class ClientQuotas:
         }
         # Whether any client has a quota. Without one, a request costs nothing more.
         self.is_enabled = False
+        self._of_mutations = of_mutations
         self._cluster = cluster
         self._clock = clock
         self._follow()
@@ -56,11 +60,14 @@ class ClientQuotas:
     def now_ms(self) -> int:
         return int(self._clock.monotonic() * 1_000)
 
-    def usage(self) -> Iterator[tuple[QuotaKey, Metered, RateMeter]]:
+    def usage(self) -> Iterator[QuotaUsage]:
         """What clients with a quota use now."""
-        for key, meters in self.meters.items():
-            for metered, meter in meters.items():
-                yield key, metered, meter
+        now_ms = self.now_ms()
+        everything: list[Meters[Any]] = [*self.meters.values(), self._of_mutations]
+        for meters in everything:
+            for (user, client_id), meter in meters.items():
+                used = meter.usage(now_ms)
+                yield QuotaUsage(meters.key, user, client_id, used, meter.limit, meter.throttled_ms)
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         if delta.client_quotas_changed:

@@ -11,6 +11,7 @@ from ottla.metrics.table.controllers import CONTROLLER_FAMILIES
 from ottla.metrics.table.coordinators import COORDINATOR_FAMILIES
 from ottla.metrics.table.pipelines import PIPELINE_FAMILIES
 from ottla.metrics.table.process import PROCESS_FAMILIES
+from ottla.metrics.table.quotas import QUOTA_FAMILIES
 from ottla.metrics.table.replication import REPLICATION_FAMILIES
 from ottla.metrics.table.requests import REQUEST_FAMILIES
 from ottla.metrics.table.storage import STORAGE_FAMILIES
@@ -20,6 +21,7 @@ from ottla.metrics.table.web import WEB_FAMILIES
 NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     "The node and its process": PROCESS_FAMILIES,
     "Requests and connections": REQUEST_FAMILIES,
+    "Quotas": QUOTA_FAMILIES,
     "Topics": TOPIC_FAMILIES,
     "Replication": REPLICATION_FAMILIES,
     "Logs and disks": STORAGE_FAMILIES,

@@ -1,0 +1,1 @@
+"""`ottla quotas`: quotas of users, client ids and addresses."""
