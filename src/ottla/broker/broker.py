@@ -38,6 +38,7 @@ from ottla.broker.network.connection import ClientConnection
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
 from ottla.broker.network.failed_logins import FailedLogins
+from ottla.broker.network.fair_turns import FairTurns
 from ottla.broker.network.handling import HandledApi, handled_apis
 from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.listeners import ListenerAccesses
@@ -245,6 +246,7 @@ class Broker:
             self.clock,
             connections_max=world.connections_max,
         )
+        self.turns = FairTurns(self.clock)
         self.client_quotas = ClientQuotas(
             self.cluster, self.clock, self.service.controller.mutation_quotas.meters
         )
@@ -349,6 +351,7 @@ class Broker:
             self.listeners.of(listener),
             ListenerCounters.of(self.metrics, listener, measures_requests=self.config.has_metrics),
             self.client_quotas,
+            self.turns,
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 

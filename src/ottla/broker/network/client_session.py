@@ -68,9 +68,19 @@ class ClientSession:
         return self._connection.peer_address.port
 
     @property
+    def host(self) -> str:
+        """The client's address."""
+        assert self._connection is not None
+        return self._connection.peer_address.host
+
+    @property
     def limits(self) -> AuthenticationLimits | None:
         """The limits that hold until the client is identified; None without SASL."""
         return self._access.limits
+
+    def frame_bytes_max(self, identified: int) -> int:
+        """The largest frame until the client is identified; `identified` is that of others."""
+        return identified if self.limits is None else self.limits.frame_bytes_max
 
     def begin(self, connection: Connection) -> None:
         self._connection = connection
@@ -126,16 +136,10 @@ class ClientSession:
             self._report(None, failure)
 
     def _report(self, principal: Principal | None, failure: str | None) -> None:
-        host, listener = self._place()
         mechanism = "TLS" if self.sasl is None else self.sasl.requested_mechanism
         self._access.on_authentication(
-            Authentication(listener, host, mechanism, principal, failure)
+            Authentication(self._access.listener, self.host, mechanism, principal, failure)
         )
-
-    def _place(self) -> tuple[str, str]:
-        """The client's host, and the listener."""
-        assert self._connection is not None
-        return self._connection.peer_address.host, self._access.listener
 
     def _late(self) -> None:
         if self.sasl is not None and self.sasl.failure is None:
@@ -171,11 +175,10 @@ class ClientSession:
 
     def _rights_now(self) -> Rights:
         assert self._connection is not None
-        host = self._connection.peer_address.host
         if self.sasl is None:
             principal = self._principal_of(self._connection.peer_certificate)
         elif self.sasl.is_complete:
             principal = self.sasl.principal
         else:
             principal = ANONYMOUS
-        return self._access.rights_of(principal, host)
+        return self._access.rights_of(principal, self.host)

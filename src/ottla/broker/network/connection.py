@@ -8,7 +8,7 @@ A pending request blocks the requests behind it, unless it is a Produce request 
 acknowledgement: producers pipeline them, and the log has already appended their batches in order.
 So a connection has at most one pending request of another API. Reading
 pauses while the client does not read its responses. A connection with many requests yields to the
-other connections after a turn of a few milliseconds.
+other connections after a turn (fair_turns.py).
 
 As in Kafka, a malformed request, an unknown API or an unsupported version closes the connection.
 Only ApiVersions gets a response in any version.
@@ -23,12 +23,14 @@ from ottla.broker.network.awaited import Awaited, AwaitedResponses
 from ottla.broker.network.client_session import ClientSession, NotAuthenticatedError
 from ottla.broker.network.connection_limits import ConnectionLimits
 from ottla.broker.network.connections import Connections
-from ottla.broker.network.handling import HandledApi, RequestContext, unsupported_version
+from ottla.broker.network.fair_turns import FairTurns
+from ottla.broker.network.handling import HandledApi, unsupported_version
 from ottla.broker.network.listener_access import ListenerAccess
 from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.pending import Pending
 from ottla.broker.network.request_metrics import Timing
 from ottla.broker.network.responses import Responses
+from ottla.broker.network.sender_contexts import SenderContexts
 from ottla.broker.network.throttling import Charge, Throttling
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.runtime.clock import Clock
@@ -42,9 +44,6 @@ from ottla.wire.requests import decode_request_head
 from ottla.wire.schema import Message
 
 _log = logging.getLogger(__name__)
-
-_TURN_SECONDS = 0.005
-_VERSION_BITS = 16
 
 
 class ClientConnection:
@@ -61,6 +60,7 @@ class ClientConnection:
         access: ListenerAccess,
         counters: ListenerCounters,
         quotas: ClientQuotas,
+        turns: FairTurns,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -81,12 +81,9 @@ class ClientConnection:
             on_late=self.abort,
             on_refused=self.close,
         )
-        before = self._session.limits
-        self._frames = FrameReader(
-            frame_bytes_max=request_bytes_max if before is None else before.frame_bytes_max
-        )
-        # By API key and version.
-        self._contexts: dict[int, RequestContext] = {}
+        self._frames = FrameReader(frame_bytes_max=self._session.frame_bytes_max(request_bytes_max))
+        self._senders = SenderContexts(self, self._session, listener, quotas, turns)
+        self._contexts = self._senders.known
         self._awaited = AwaitedResponses()
         self._responses = Responses(clock.monotonic, counters.sent_bytes)
         self._is_peer_slow = False
@@ -95,6 +92,7 @@ class ClientConnection:
         self._is_reading = True
         self._is_measured = counters.measures_requests
         self._quotas = quotas
+        self._turns = turns
         self._throttling = Throttling(
             quotas, clock, self._begin_turn, is_measured=counters.measures_requests
         )
@@ -119,8 +117,23 @@ class ClientConnection:
     def buffer_filled(self, length: int) -> None:
         self._frames.buffer_filled(length)
         self._counters.received_bytes.value += length
-        self.last_active = self._turn_started = self._arrived = self._monotonic()
-        self._dispatch()
+        self.last_active = self._turn_started = self._arrived = now = self._monotonic()
+        turns, share = self._turns, self._senders.share
+        if turns.last is not share:
+            turns.enter(share, now)
+        if now < turns.contended_until:
+            self._take_turn(now)
+        else:
+            self._dispatch()
+
+    def _take_turn(self, now: float) -> None:
+        """Handles requests, or waits for the turn of the client, while others send requests."""
+        if self._turns.may_run(self._senders.share):
+            self._dispatch()
+            self._turns.spend(self._senders.share, self._monotonic() - now)
+        else:
+            self._end_turn()
+            self._read_or_not()
 
     def pause_writing(self) -> None:
         self._is_peer_slow = True
@@ -241,14 +254,14 @@ class ClientConnection:
             if not frames.has_received:
                 break
             started = self._monotonic()
-            if started - self._turn_started > _TURN_SECONDS:
+            if started - self._turn_started > self._turns.turn_seconds:
                 self._end_turn()
 
     def _end_turn(self) -> None:
         """Yields to other connections; the remaining frames are handled after them."""
         if not self._is_turn_over:
             self._is_turn_over = True
-            self._clock.call_later(0, self._begin_turn)
+            self._turns.queue(self._senders.share, self._begin_turn)
 
     def _begin_turn(self) -> None:
         self._is_turn_over = False
@@ -289,9 +302,9 @@ class ClientConnection:
             self._refuse_version(api, correlation_id, started)
             return
         request, _ = api.request_class.decode_from(frame, version, position)
-        context = self._contexts.get(key << _VERSION_BITS | version)
+        context = self._contexts.get(key << 16 | version)
         if context is None or context.client_id != client_id:
-            context = self._context_of(api, version, client_id)
+            context = self._senders.make(api, version, client_id)
         timing = None
         if self._is_measured:
             metrics = api.metrics
@@ -349,16 +362,6 @@ class ClientConnection:
         is_append = api.key is ApiKey.PRODUCE
         awaited = Awaited(pending, version, correlation_id, is_append, timing, charge)
         self._awaited.add(awaited, self._answer_resolved)
-
-    def _context_of(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
-        """Creates and caches the context of an API's version. A client rarely changes its client
-        id."""
-        host = self._connection.peer_address.host
-        rights = self._session.rights.declaring(api.rights)
-        quotas = self._quotas.sender(rights.principal.name, client_id)
-        context = RequestContext(version, client_id, host, self.listener, self, rights, quotas)
-        self._contexts[api.key << _VERSION_BITS | version] = context
-        return context
 
     def _identified(self) -> None:
         self._frames.frame_bytes_max = self._request_bytes_max

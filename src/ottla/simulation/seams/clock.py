@@ -71,10 +71,14 @@ class SimulatedClock:
         assert end >= self._seconds, "monotonic time never goes back; see jump_wall_clock"
         while (deadline := self.next_deadline()) is not None and deadline <= end:
             timer = heapq.heappop(self._timers)
-            self._seconds = timer.deadline
+            self._seconds = max(self._seconds, timer.deadline)
             if timer.callback is not None:
                 timer.callback()
-        self._seconds = end
+        self._seconds = max(self._seconds, end)
+
+    def spend(self, seconds: float) -> None:
+        """Time that a callback takes: no timer runs meanwhile."""
+        self._seconds += seconds
 
     def next_deadline(self) -> float | None:
         """The deadline of the next timer, or None."""

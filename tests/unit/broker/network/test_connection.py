@@ -6,10 +6,10 @@ import gc
 import logging
 import struct
 import tracemalloc
+from math import inf
 
 import pytest
 
-from ottla.broker.network import connection as connection_module
 from ottla.model import ErrorCode
 from ottla.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
@@ -190,10 +190,8 @@ def test_a_client_that_does_not_read_is_not_served_on(node: OneNode) -> None:
     client.end()
 
 
-def test_turns_change_nothing_about_the_answers(
-    node: OneNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection_module, "_TURN_SECONDS", -1.0)
+def test_turns_change_nothing_about_the_answers(node: OneNode) -> None:
+    node.broker.turns.turn_seconds, node.broker.turns.contended_until = -1.0, inf
     node.create_topic(TOPIC)
     first, second = ClientStream(node), ClientStream(node)
     requests = [framed(produce(), PRODUCE_VERSION, correlation_id=each) for each in range(30)]

@@ -1,0 +1,46 @@
+"""The contexts of the requests of one connection, kept by API and version."""
+
+from __future__ import annotations
+
+from ottla.broker.network.client_session import ClientSession
+from ottla.broker.network.fair_turns import FairTurns
+from ottla.broker.network.handling import ClientConnectionEnd, HandledApi, RequestContext
+from ottla.broker.quotas.client_quotas import ClientQuotas
+from ottla.security.principal import ANONYMOUS
+
+
+class SenderContexts:
+    """Belongs to one connection. A client rarely changes its client id."""
+
+    __slots__ = ("_connection", "_listener", "_quotas", "_session", "_turns", "known", "share")
+
+    def __init__(
+        self,
+        connection: ClientConnectionEnd,
+        session: ClientSession,
+        listener: str,
+        quotas: ClientQuotas,
+        turns: FairTurns,
+    ) -> None:
+        self._connection = connection
+        self._session = session
+        self._listener = listener
+        self._quotas = quotas
+        self._turns = turns
+        # By API key and version in one number; connection.py looks them up.
+        self.known: dict[int, RequestContext] = {}
+        # The client's share of the event loop's time.
+        self.share = turns.unidentified
+
+    def make(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
+        """The context of requests with this API, version and client id."""
+        rights = self._session.rights.declaring(api.rights)
+        host, user = self._session.host, rights.principal.name
+        is_known = rights.principal != ANONYMOUS
+        self.share = self._turns.identify(user if is_known else (host, client_id))
+        quotas = self._quotas.sender(user, client_id)
+        context = RequestContext(
+            version, client_id, host, self._listener, self._connection, rights, quotas
+        )
+        self.known[api.key << 16 | version] = context
+        return context
