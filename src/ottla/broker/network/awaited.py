@@ -29,35 +29,33 @@ class Awaited(NamedTuple):
 class AwaitedResponses:
     """Belongs to one connection. Empty most of the time."""
 
-    __slots__ = ("_queue",)
+    __slots__ = ("queue",)
 
     def __init__(self) -> None:
-        self._queue: deque[Awaited] = deque()
-
-    def __bool__(self) -> bool:
-        return bool(self._queue)
+        # Tested directly for each request, and only changed here.
+        self.queue: deque[Awaited] = deque()
 
     @property
     def lets_others_pass(self) -> bool:
         """Whether the next request may be handled meanwhile. Not called when empty."""
-        return self._queue[-1].lets_others_pass and len(self._queue) < _PENDING_MAX
+        return self.queue[-1].lets_others_pass and len(self.queue) < _PENDING_MAX
 
     @property
     def apis(self) -> list[str]:
         """The APIs of the requests. None if requests are not measured."""
-        return [each.timing[0].name for each in self._queue if each.timing is not None]
+        return [each.timing[0].name for each in self.queue if each.timing is not None]
 
     def add(self, awaited: Awaited, on_resolved: Callable[[], None]) -> None:
-        self._queue.append(awaited)
+        self.queue.append(awaited)
         awaited.pending.when_resolved(on_resolved)
 
     def take_resolved(self) -> Iterator[tuple[Awaited, Message]]:
         """Removes the requests whose responses can be sent: up to the first that is pending."""
-        queue = self._queue
+        queue = self.queue
         while queue and (response := queue[0].pending.response) is not None:
             yield queue.popleft(), response
 
     def abandon(self) -> None:
-        for awaited in self._queue:
+        for awaited in self.queue:
             awaited.pending.abandon()
-        self._queue.clear()
+        self.queue.clear()

@@ -85,6 +85,7 @@ class ClientConnection:
         self._senders = SenderContexts(self, self._session, listener, quotas, turns)
         self._contexts = self._senders.known
         self._awaited = AwaitedResponses()
+        self._queue = self._awaited.queue
         self._responses = Responses(clock.monotonic, counters.sent_bytes)
         self._is_peer_slow = False
         self._is_turn_over = False
@@ -213,7 +214,7 @@ class ClientConnection:
     def _dispatch(self) -> None:
         """Handles received frames until a response is pending or the turn is over."""
         if self._survives(self._handle_frames) and (
-            self._awaited
+            self._queue
             or self._is_peer_slow
             or self._is_turn_over
             or self._throttling.is_muted
@@ -269,12 +270,11 @@ class ClientConnection:
         self._dispatch()
 
     def _may_dispatch(self) -> bool:
-        awaited = self._awaited
         if self._is_peer_slow or self._is_turn_over or self._is_closing:
             return False
         if self._throttling.is_muted:
             return False
-        return not awaited or awaited.lets_others_pass
+        return not self._queue or self._awaited.lets_others_pass
 
     def _read_or_not(self) -> None:
         should_read = self._may_dispatch()
@@ -321,7 +321,7 @@ class ClientConnection:
         if self._quotas.is_enabled:
             size = len(frame)
             charge = self._throttling.charge_of(api, context, request, size, started)
-        if isinstance(answer, Message) and not self._awaited:
+        if isinstance(answer, Message) and not self._queue:
             if charge is not None:
                 self._throttling.apply(charge, answer)
             self._responses.add(answer, version, correlation_id, timing)
