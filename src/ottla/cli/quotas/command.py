@@ -51,14 +51,16 @@ def list_(
 ) -> None:
     """List all quotas, or those whose entity has the named parts."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.quotas.entity_options import EntityOptions
         from ottla.cli.quotas.run import list_quotas
 
         entity = EntityOptions.of(
             user, client_id, ip, default_user, default_client_id, default_ip, is_filter=True
         )
-        with_admin(options, lambda admin: list_quotas(admin, terminal, entity, as_json=as_json))
+        with_admin(
+            options, terminal, lambda admin: list_quotas(admin, terminal, entity, as_json=as_json)
+        )
 
 
 @app.command()
@@ -74,11 +76,12 @@ def describe(
     Each node enforces quotas for itself. A client is shown from its first request on.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
-        from ottla.cli.quotas.live_usage import describe_usage
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.quotas.run import describe_usage
 
         with_admin(
             options,
+            terminal,
             lambda admin: describe_usage(admin, terminal, user, client_id, as_json=as_json),
         )
 
@@ -110,7 +113,7 @@ def set_(
     [bold]Example[/]  ottla quotas set --user billing producer_byte_rate=10MB
     """
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.quotas.entity_options import EntityOptions, parse_quotas
         from ottla.cli.quotas.run import alter_quotas
 
@@ -118,6 +121,7 @@ def set_(
         values = parse_quotas(quotas)
         with_admin(
             options,
+            terminal,
             lambda admin: alter_quotas(admin, terminal, entity, values, as_json=as_json),
         )
 
@@ -140,7 +144,7 @@ def delete(
 ) -> None:
     """Delete the quotas of an entity: all of them, or those that are named."""
     with client_command() as terminal:
-        from ottla.cli.connection.cluster_admin import with_admin
+        from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.display.confirmation import confirm
         from ottla.cli.quotas.entity_options import EntityOptions
         from ottla.cli.quotas.run import delete_quotas
@@ -150,5 +154,6 @@ def delete(
             confirm(f"Delete {', '.join(keys) if keys else 'all quotas'} of {entity.text}?")
         with_admin(
             options,
+            terminal,
             lambda admin: delete_quotas(admin, terminal, entity, keys or (), as_json=as_json),
         )

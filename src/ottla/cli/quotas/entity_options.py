@@ -10,8 +10,6 @@ from typing import Final
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.quotas.entities import CLIENT_ID, IP, USER, QuotaEntity, QuotaKey
-from ottla.quotas.entity_filter import MatchType
-from ottla.wire.messages.describe_client_quotas import ComponentData
 
 _VALUE: Final = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)", re.IGNORECASE)
 _UNITS: Final[Mapping[str, int]] = {
@@ -65,16 +63,6 @@ class EntityOptions:
     @property
     def text(self) -> str:
         return entity_text(self.entity)
-
-    def components(self) -> list[ComponentData]:
-        return [
-            ComponentData(
-                entity_type=kind,
-                match_type=MatchType.DEFAULT if name is None else MatchType.EXACT,
-                match=name,
-            )
-            for kind, name in self.entity
-        ]
 
 
 def entity_text(entity: Iterable[tuple[str, str | None]]) -> str:

@@ -1,46 +1,77 @@
-"""Runs `ottla quotas list`, `set` and `delete`, over the protocol itself."""
+"""Runs `ottla quotas`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ottla.cli.connection.cluster_admin import ClusterAdmin, refusal
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.display.cells import NOTHING
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.quotas.entity_options import EntityOptions, check_key, entity_text
 from ottla.cli.quotas.values import quota_text
-from ottla.quotas.entities import QuotaEntity
-from ottla.wire.messages.alter_client_quotas import (
-    AlterClientQuotasRequest,
-    AlterClientQuotasRequestEntryData,
-    EntityData,
-    OpData,
-)
-from ottla.wire.messages.describe_client_quotas import (
-    DescribeClientQuotasRequest,
-    DescribeClientQuotasResponse,
-)
+from ottla.client.administration.admin import Admin
 
 
 async def list_quotas(
-    admin: ClusterAdmin, terminal: Terminal, entity: EntityOptions, *, as_json: bool
+    admin: Admin, terminal: Terminal, entity: EntityOptions, *, as_json: bool
 ) -> None:
-    found = await describe_quotas(admin, entity)
+    with doing("list the quotas"):
+        found = await admin.describe_client_quotas(entity.entity)
     if as_json:
-        for parts, quotas in found:
+        for parts, quotas in found.items():
             terminal.print_json({"entity": dict(parts), "quotas": quotas})
     elif not found:
         terminal.notice("There are no such quotas." if entity.entity else "There are no quotas.")
     else:
         table = new_table("entity", "quota", "limit", right=("limit",))
-        for parts, quotas in found:
+        for parts, quotas in found.items():
             for key, limit in sorted(quotas.items()):
                 table.add_row(entity_text(parts), key, quota_text(key, limit))
         terminal.stdout.print(table)
 
 
+async def describe_usage(
+    admin: Admin, terminal: Terminal, user: str | None, client_id: str | None, *, as_json: bool
+) -> None:
+    """Of the clients that share a quota of this user or client id, if they are given."""
+    with doing("read the usage of quotas"):
+        of_nodes = await admin.describe_quota_usage()
+    if of_nodes and all(usage is None for usage in of_nodes.values()):
+        raise CommandError(
+            "The nodes do not say what clients use: they are Apache Kafka's.",
+            "Their JMX metrics show it.",
+            exit_code=ExitCode.REFUSED,
+        )
+    found = [
+        (usage, node_id)
+        for node_id, usages in of_nodes.items()
+        for usage in usages or ()
+        if user in (None, usage.user) and client_id in (None, usage.client_id)
+    ]
+    if as_json:
+        for usage, node_id in found:
+            terminal.print_json({"node": node_id, **usage._asdict()})
+    elif not found:
+        terminal.notice("No client with such a quota has sent a request lately.")
+    else:
+        table = new_table(
+            "user", "client id", "node", "quota", "used", "limit", right=("used", "limit")
+        )
+        for usage, node_id in sorted(found, key=lambda each: (each[0][:3], each[1])):
+            table.add_row(
+                usage.user or NOTHING,
+                usage.client_id or NOTHING,
+                str(node_id),
+                usage.key,
+                quota_text(usage.key, usage.used),
+                quota_text(usage.key, usage.limit),
+            )
+        terminal.stdout.print(table)
+
+
 async def alter_quotas(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     entity: EntityOptions,
     quotas: Mapping[str, float | None],
@@ -48,35 +79,18 @@ async def alter_quotas(
     as_json: bool,
 ) -> None:
     """Sets quotas, and deletes those without a value."""
-    request = AlterClientQuotasRequest(
-        entries=[
-            AlterClientQuotasRequestEntryData(
-                entity=[
-                    EntityData(entity_type=kind, entity_name=name) for kind, name in entity.entity
-                ],
-                ops=[
-                    OpData(key=key, remove=True) if value is None else OpData(key=key, value=value)
-                    for key, value in quotas.items()
-                ],
-            )
-        ]
-    )
-    response = await admin.send_request(request)
-    for entry in response.entries:
-        if entry.error_code:
-            raise refusal(
-                f"change the quotas of {entity.text}", entry.error_code, entry.error_message
-            )
+    with doing(f"change the quotas of {entity.text}"):
+        (await admin.alter_client_quotas({entity.entity: quotas})).all()
     if as_json:
         terminal.print_json({"entity": dict(entity.entity), "quotas": dict(quotas)})
         return
     for key, value in quotas.items():
         outcome = "deleted" if value is None else f"set to {quota_text(key, value)}"
-        terminal.notice(f"{entity.text}: {key} {outcome}")
+        terminal.stdout.print(f"{entity.text}: {key} {outcome}", markup=False, soft_wrap=True)
 
 
 async def delete_quotas(
-    admin: ClusterAdmin,
+    admin: Admin,
     terminal: Terminal,
     entity: EntityOptions,
     keys: Sequence[str],
@@ -85,10 +99,8 @@ async def delete_quotas(
 ) -> None:
     for key in keys:
         check_key(key)
-    present: dict[str, float] = {}
-    for parts, quotas in await describe_quotas(admin, entity):
-        if parts == entity.entity:
-            present = quotas
+    with doing("list the quotas"):
+        present = (await admin.describe_client_quotas(entity.entity)).get(entity.entity, {})
     missing = [key for key in keys if key not in present]
     if missing or not present:
         raise CommandError(
@@ -98,20 +110,3 @@ async def delete_quotas(
         )
     deleted: dict[str, float | None] = dict.fromkeys(keys or present)
     await alter_quotas(admin, terminal, entity, deleted, as_json=as_json)
-
-
-async def describe_quotas(
-    admin: ClusterAdmin, entity: EntityOptions
-) -> list[tuple[QuotaEntity, dict[str, float]]]:
-    """Those whose entity has these parts, and possibly others."""
-    request = DescribeClientQuotasRequest(components=entity.components())
-    response: DescribeClientQuotasResponse = await admin.send_request(request)
-    if response.error_code:
-        raise refusal("list the quotas", response.error_code, response.error_message)
-    return [
-        (
-            tuple(sorted((part.entity_type, part.entity_name) for part in entry.entity)),
-            {value.key: value.value for value in entry.values},
-        )
-        for entry in response.entries or ()
-    ]

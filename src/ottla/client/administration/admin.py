@@ -14,6 +14,7 @@ from ottla.client.administration.log_dirs import LogDirOperations
 from ottla.client.administration.offsets import OffsetOperations
 from ottla.client.administration.placement import PlacementOperations
 from ottla.client.administration.quorum import QuorumOperations
+from ottla.client.administration.quotas import QuotaOperations
 from ottla.client.administration.settings import ADMIN_PROPERTIES, AdminProperties
 from ottla.client.administration.tokens import TokenOperations
 from ottla.client.administration.topics import TopicOperations
@@ -40,6 +41,7 @@ class Admin(
     UserOperations,
     AclOperations,
     TokenOperations,
+    QuotaOperations,
 ):
     """Use it within `async with`; it belongs to one event loop, and connects when it is used.
 

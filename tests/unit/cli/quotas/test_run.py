@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.main import make_app
 from ottla.cli.quotas.entity_options import EntityOptions, entity_text, parse_quotas
-from ottla.cli.quotas.live_usage import describe_usage
-from ottla.cli.quotas.run import alter_quotas, delete_quotas, list_quotas
+from ottla.cli.quotas.run import alter_quotas, delete_quotas, describe_usage, list_quotas
+from ottla.client.administration.admin import Admin
 from ottla.model import ErrorCode
 from ottla.quotas.usage import USAGE_TAG, QuotaUsage, encode_usage
 from ottla.wire.messages.alter_client_quotas import (
@@ -26,7 +26,7 @@ from ottla.wire.messages.describe_client_quotas import (
     EntryData,
     ValueData,
 )
-from ottla.wire.messages.metadata import MetadataResponse
+from ottla.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
 from ottla.wire.schema import Message
 from tests.support.captured_terminal import captured_terminal, said
 from tests.support.nodes.scripted_cluster import ScriptedCluster
@@ -47,7 +47,7 @@ class Quotas:
         if isinstance(request, DescribeClientQuotasRequest):
             return self._describe(request)
         if not isinstance(request, AlterClientQuotasRequest):
-            return MetadataResponse()
+            return MetadataResponse(controller_id=-1)
         (entry,) = request.entries
         entity = tuple((part.entity_type, part.entity_name) for part in entry.entity)
         quotas = self.stored.setdefault(entity, {})
@@ -137,24 +137,20 @@ def test_mistakes_are_found_before_anything_connects(
 
 
 def test_usage_is_that_of_each_node() -> None:
-    from ottla.wire.messages.metadata import MetadataResponseBroker
-
     quotas, terminal = Quotas(), captured_terminal()
-    node: list[MetadataResponseBroker] = []
+    ports: list[int] = []
 
     def answer(request: Message) -> Message:
         answered = quotas.answer(request)
         if isinstance(answered, MetadataResponse):
-            answered.brokers = node
+            node = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=ports[0])
+            answered.brokers = [node]
         return answered
 
-    cluster = ScriptedCluster(answer)
+    async def describe(admin: Admin) -> None:
+        ports.append(admin._cluster.settings.bootstrap[0].port)
+        await describe_usage(admin, terminal, "alice", None, as_json=False)
 
-    async def describe(admin: object) -> None:
-        (address,) = admin._bootstrap  # type: ignore[attr-defined]
-        node.append(MetadataResponseBroker(node_id=1, host=address.host, port=address.port))
-        await describe_usage(admin, terminal, "alice", None, as_json=False)  # type: ignore[arg-type]
-
-    cluster.run(describe)
+    ScriptedCluster(answer).run(describe)
     assert "1.5 MB/s" in said(terminal)
     assert "10.0 MB/s" in said(terminal)
