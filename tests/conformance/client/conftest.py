@@ -19,6 +19,7 @@ from tests.support.nodes.nodes import running_node
 
 # Groups need not wait, heartbeats come often, and connections are closed when they are idle.
 _SETTINGS: Mapping[str, str] = {
+    "group.min.session.timeout.ms": "1000",
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.min.heartbeat.interval.ms": "100",
     "group.consumer.heartbeat.interval.ms": "100",

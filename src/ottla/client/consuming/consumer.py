@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ottla.client.cluster import ClientCluster, ClientSeams
@@ -39,6 +39,7 @@ class Consumer:
     def __init__(
         self,
         properties: Mapping[str, Any] | None = None,
+        /,
         *,
         seams: ClientSeams | None = None,
         **keywords: Unpack[ConsumerProperties],
@@ -129,6 +130,11 @@ class Consumer:
         so `commit` in the loop includes it."""
         return self._parts.reading.iterate()
 
+    async def next_chunk(self) -> Iterator[ConsumedRecord] | None:
+        """For iteration in another thread, which takes the records one by one: see
+        `ottla.client.sync`. None when the consumer closes."""
+        return await self._parts.reading.next_chunk(is_in_thread=True)
+
     # ---- offsets of the group
 
     async def commit(
@@ -201,6 +207,11 @@ class Consumer:
         is not known yet."""
         self._parts.reading.settle()
         return self._parts.lag(TopicPartition(*partition))
+
+    def metrics(self) -> dict[str, float]:
+        """Counts since the start, and the present lag and memory."""
+        self._parts.reading.settle()
+        return self._parts.metrics()
 
     # ---- topics
 

@@ -14,6 +14,7 @@ from ottla.client.consuming.assignment import PartitionAssignment
 from ottla.client.consuming.fetch_responses import FetchResponses
 from ottla.client.consuming.fetcher import RecordFetcher
 from ottla.client.consuming.group_partitions import GroupPartitions
+from ottla.client.consuming.metrics import ConsumerMetrics
 from ottla.client.consuming.offset_lookup import OffsetLookup
 from ottla.client.consuming.position_commits import PositionCommits
 from ottla.client.consuming.positioning import Positioning
@@ -40,6 +41,7 @@ class ConsumerParts:
 
     def __init__(self, cluster: ClientCluster, settings: ConsumerSettings) -> None:
         self.assignment = PartitionAssignment()
+        self._metrics = metrics = ConsumerMetrics()
         self._cluster = cluster
         self._settings = settings
         self._member: ClassicMembership | ConsumerMembership | None = None
@@ -49,6 +51,7 @@ class ConsumerParts:
         self.reading = RecordReading(
             cluster.clock,
             self.assignment,
+            metrics=metrics,
             records_max=settings.max_poll_records,
             on_poll=self._polled,
             on_taken=self._fetch_soon,
@@ -75,12 +78,13 @@ class ConsumerParts:
             on_position=self._positioned,
             fail=self.reading.fail,
         )
-        budget = PrefetchBudget(settings.prefetch_bytes_max, self._fetch_soon)
+        self._budget = budget = PrefetchBudget(settings.prefetch_bytes_max, self._fetch_soon)
         responses = FetchResponses(
             cluster,
             settings,
             self.assignment,
             budget,
+            metrics,
             on_records=self.reading.wake,
             start_reset=self._positioning.start_reset,
             fail=self.reading.fail,
@@ -88,6 +92,7 @@ class ConsumerParts:
         self._fetcher = RecordFetcher(cluster, settings, self.assignment, budget, responses)
         self._owner = GroupPartitions(
             self.assignment,
+            metrics,
             commit=self.commits.commit_before_revocation,
             on_change=self._assignment_changed,
             fail=self.reading.fail,
@@ -242,6 +247,15 @@ class ConsumerParts:
         end = partition.last_stable_offset if is_committed else partition.high_watermark
         position = partition.position
         return None if end is None or position is None else max(end - position.offset, 0)
+
+    def metrics(self) -> dict[str, float]:
+        lags = [lag for name in self.assignment.names if (lag := self.lag(name)) is not None]
+        return {
+            **self._metrics.values(),
+            "assigned-partitions": len(self.assignment),
+            "records-lag-max": max(lags, default=0),
+            "prefetched-bytes": self._budget.used,
+        }
 
     # ---- topics
 

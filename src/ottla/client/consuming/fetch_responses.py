@@ -12,6 +12,7 @@ from ottla.client.consuming.assignment import PartitionAssignment
 from ottla.client.consuming.decoding.fetched_batches import FetchedBatches
 from ottla.client.consuming.errors import InvalidOffsetError, UnreadableRecordsError
 from ottla.client.consuming.fetch_node import FetchedFrom
+from ottla.client.consuming.metrics import ConsumerMetrics
 from ottla.client.consuming.prefetch_budget import FetchedMemory, PrefetchBudget
 from ottla.client.consuming.properties import READ_COMMITTED, ConsumerSettings
 from ottla.client.consuming.record_queue import ReadPosition
@@ -36,6 +37,7 @@ class FetchResponses:
         settings: ConsumerSettings,
         assignment: PartitionAssignment,
         budget: PrefetchBudget,
+        metrics: ConsumerMetrics,
         *,
         on_records: Callable[[], None],
         start_reset: Callable[[AssignedPartition], bool],
@@ -45,6 +47,7 @@ class FetchResponses:
         self._settings = settings
         self._assignment = assignment
         self._budget = budget
+        self._metrics = metrics
         self._on_records = on_records
         self._start_reset = start_reset
         self._fail = fail
@@ -58,6 +61,7 @@ class FetchResponses:
         """Returns whether the metadata is stale."""
         is_stale = False
         with_records = []
+        self._metrics.count("fetch-total")
         for asked, data in answers:
             partition = asked.partition
             if not self._assignment.is_current(partition, asked.version) or (
@@ -105,6 +109,7 @@ class FetchResponses:
                     UnreadableRecordsError(partition.name, asked.position.offset, str(error))
                 )
                 continue
+            self._metrics.count("fetched-bytes-total", len(records))
             fetched = FetchedBatches(
                 records,
                 data.aborted_transactions or (),

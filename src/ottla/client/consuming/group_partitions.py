@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from ottla.client.consuming.assignment import PartitionAssignment
+from ottla.client.consuming.metrics import ConsumerMetrics
 from ottla.client.consuming.rebalance_callbacks import RebalanceCallbacks, call
 from ottla.client.errors import ClientError
 from ottla.model import TopicPartition
@@ -20,6 +21,7 @@ class GroupPartitions:
     def __init__(
         self,
         assignment: PartitionAssignment,
+        metrics: ConsumerMetrics,
         *,
         commit: Callable[[frozenset[TopicPartition]], Awaitable[None]],
         on_change: Callable[[], None],
@@ -27,6 +29,7 @@ class GroupPartitions:
     ) -> None:
         self.callbacks = RebalanceCallbacks()
         self._assignment = assignment
+        self._metrics = metrics
         self._commit = commit
         self._on_change = on_change
         self._fail = fail
@@ -36,6 +39,7 @@ class GroupPartitions:
         return self._assignment.names
 
     async def assign(self, added: frozenset[TopicPartition]) -> None:
+        self._metrics.count("rebalance-total")
         partitions = self._assignment.add(added)
         for partition in partitions:
             # The callback may seek before anything is fetched.
@@ -65,6 +69,7 @@ class GroupPartitions:
         lost = partitions & self.owned
         if not lost:
             return
+        self._metrics.count("partitions-lost-total", len(lost))
         _log.info("lost the partitions %s", ", ".join(map(str, sorted(lost))))
         for name in lost:
             self._assignment.require(name).is_revoking = True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ottla.client.consuming.assigned_partition import AssignedPartition
 from ottla.client.consuming.assignment import PartitionAssignment
 from ottla.client.consuming.errors import UnreadableRecordsError
+from ottla.client.consuming.metrics import ConsumerMetrics
 from ottla.client.errors import ClientError, IllegalStateError
 from ottla.client.groups.turns import ApplicationTurns
 from ottla.client.records import ConsumedRecord
@@ -29,6 +30,7 @@ class _Chunk(NamedTuple):
     version: int
     records: list[ConsumedRecord]
     iterator: Iterator[ConsumedRecord]
+    is_in_thread: bool
 
 
 class RecordReading:
@@ -40,6 +42,7 @@ class RecordReading:
         clock: Clock,
         assignment: PartitionAssignment,
         *,
+        metrics: ConsumerMetrics,
         records_max: int,
         on_poll: Callable[[], None],
         on_taken: Callable[[], None],
@@ -47,6 +50,7 @@ class RecordReading:
         self.turns = ApplicationTurns(clock, self._interrupt, self._progress)
         self._clock = clock
         self._assignment = assignment
+        self._metrics = metrics
         self._records_max = records_max
         self._on_poll = on_poll
         self._on_taken = on_taken
@@ -78,6 +82,7 @@ class RecordReading:
         del chunk.records[len(chunk.records) - left :]
         if left and self._assignment.is_current(chunk.partition, chunk.version):
             chunk.partition.queue.take_back(left)
+            self._metrics.count("records-consumed-total", -left)
             self._assignment.note_ready(chunk.partition)
 
     async def poll(self, timeout: float, records_max: int | None) -> list[ConsumedRecord]:
@@ -88,13 +93,19 @@ class RecordReading:
         return await self._take(lambda: self._take_columns(rows_max), timeout)
 
     async def iterate(self) -> AsyncIterator[ConsumedRecord]:
-        while not self.is_closed:
-            chunk = await self._take(self._take_chunk, None)
-            if chunk is None:
-                return
-            self._chunk = chunk
-            for record in chunk.iterator:
+        while (records := await self.next_chunk()) is not None:
+            for record in records:
                 yield record
+
+    async def next_chunk(self, *, is_in_thread: bool = False) -> Iterator[ConsumedRecord] | None:
+        """The next records of one batch; the position is behind those that were taken from the
+        iterator. With `is_in_thread`, another thread takes them: then nothing but its own calls
+        cuts the iterator off. None when the consumer closes."""
+        if self.is_closed:
+            return None
+        chunk = await self._take(lambda: self._take_chunk(is_in_thread), None)
+        self._chunk = chunk
+        return None if chunk is None else chunk.iterator
 
     # ----
 
@@ -115,6 +126,7 @@ class RecordReading:
                     raise self._errors.pop(0)
                 self._on_poll()
                 if (taken := take()) is not None:
+                    self._metrics.count("poll-total")
                     self._on_taken()
                     return taken
                 if self.is_closed or not await self._wait(deadline):
@@ -142,7 +154,8 @@ class RecordReading:
 
     def _interrupt(self) -> None:
         """A step of a rebalance, or an error, is not to wait for the rest of a chunk."""
-        self.settle()
+        if self._chunk is not None and not self._chunk.is_in_thread:
+            self.settle()
         self.wake()
 
     def _progress(self) -> object:
@@ -164,6 +177,7 @@ class RecordReading:
                 break
             taken = taken + part if taken else part
             self._assignment.serve_others(partition)
+        self._metrics.count("records-consumed-total", len(taken))
         return taken or None
 
     def _take_columns(self, rows_max: int | None) -> pa.RecordBatch | None:
@@ -174,10 +188,11 @@ class RecordReading:
                 raise self._unreadable(partition, error) from error
             self._assignment.serve_others(partition)
             if rows is not None and rows.num_rows:
+                self._metrics.count("records-consumed-total", rows.num_rows)
                 return rows
         return None
 
-    def _take_chunk(self) -> _Chunk | None:
+    def _take_chunk(self, is_in_thread: bool) -> _Chunk | None:
         while (partition := self._assignment.next_ready()) is not None:
             try:
                 records = partition.queue.take_chunk(self._records_max)
@@ -185,7 +200,8 @@ class RecordReading:
                 raise self._unreadable(partition, error) from error
             self._assignment.serve_others(partition)
             if records:
-                return _Chunk(partition, partition.version, records, iter(records))
+                self._metrics.count("records-consumed-total", len(records))
+                return _Chunk(partition, partition.version, records, iter(records), is_in_thread)
         return None
 
     def _unreadable(
