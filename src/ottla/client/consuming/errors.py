@@ -8,7 +8,12 @@ from ottla.client.errors import ClientError
 from ottla.model import TopicPartition
 
 
-class NoOffsetForPartitionError(ClientError):
+class InvalidOffsetError(ClientError):
+    """A consumer has no position to continue at, and `auto.offset.reset` is none. Base of these
+    errors."""
+
+
+class NoOffsetForPartitionError(InvalidOffsetError):
     """Partitions have no committed offset, and `auto.offset.reset` is none. Seek to a position."""
 
     def __init__(self, partitions: tuple[TopicPartition, ...]) -> None:
@@ -20,7 +25,7 @@ class NoOffsetForPartitionError(ClientError):
         return type(self), (self.partitions,)
 
 
-class InvalidOffsetError(ClientError):
+class PositionOutOfRangeError(InvalidOffsetError):
     """The positions do not exist (any more), and `auto.offset.reset` is none. Seek to others."""
 
     def __init__(self, positions: Mapping[TopicPartition, int]) -> None:
@@ -28,11 +33,11 @@ class InvalidOffsetError(ClientError):
         super().__init__(f"offsets out of range: {named}; seek, or set auto.offset.reset")
         self.positions = dict(positions)
 
-    def __reduce__(self) -> tuple[type[InvalidOffsetError], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type[PositionOutOfRangeError], tuple[object, ...]]:
         return type(self), (self.positions,)
 
 
-class LogTruncationError(ClientError):
+class LogTruncationError(InvalidOffsetError):
     """Records that were read do not exist any more, after an unclean leader election (KIP-320), and
     `auto.offset.reset` is none. `divergent` has the offset from which on each log differs."""
 

@@ -10,7 +10,7 @@ from ottla.client.cluster import ClientCluster, PartitionLeader
 from ottla.client.consuming.assigned_partition import AssignedPartition
 from ottla.client.consuming.assignment import PartitionAssignment
 from ottla.client.consuming.decoding.fetched_batches import FetchedBatches
-from ottla.client.consuming.errors import InvalidOffsetError, UnreadableRecordsError
+from ottla.client.consuming.errors import PositionOutOfRangeError, UnreadableRecordsError
 from ottla.client.consuming.fetch_node import FetchedFrom
 from ottla.client.consuming.metrics import ConsumerMetrics
 from ottla.client.consuming.prefetch_budget import FetchedMemory, PrefetchBudget
@@ -160,7 +160,7 @@ class FetchResponses:
             _log.info("%s: offset %d is out of range", partition.name, position)
             if not self._start_reset(partition):
                 self._back_off(partition)
-                self._fail(InvalidOffsetError({partition.name: position}))
+                self._fail(PositionOutOfRangeError({partition.name: position}))
 
     def _back_off(self, partition: AssignedPartition) -> None:
         partition.retry_at = self._cluster.clock.monotonic() + self._cluster.backoff(1)
