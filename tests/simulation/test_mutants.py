@@ -39,6 +39,12 @@ def test_a_planted_bug_is_found(mutant: Mutant) -> None:
     pytest.fail(f"{mutant.name}: not found by {mutant.found_by.__name__} in {SEEDS_MAX} seeds")
 
 
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_what_a_planted_bug_replaces_exists(mutant: Mutant) -> None:
+    with mutant.plant():
+        pass
+
+
 def test_there_is_a_bug_for_every_claim() -> None:
     assert {each.found_by for each in MUTANTS} == {type(each) for each in CLAIMS}
 

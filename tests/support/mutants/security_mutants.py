@@ -186,7 +186,7 @@ SECURITY_MUTANTS = (
     ),
     _secured(
         "accepts passwords that were changed",
-        around(SaslServers, "_credential", _remembers_credentials),
+        around(SaslServers, "_committed", _remembers_credentials),
         1,
         LoginsFollowCredentials,
     ),

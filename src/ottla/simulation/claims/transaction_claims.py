@@ -178,22 +178,27 @@ class FencedProducersWriteNothing:
 
     def check(self, history: History) -> Iterator[str]:
         begun = {each.name: each for each in history.of(TransactionBegun)}
-        # By transactional id: the latest producer id and epoch that a producer was given.
+        # Each broker allocates from a block of its own, so a later producer id may be a lower number.
+        ages: dict[int, int] = {}
+        # By transactional id: age of the producer id, and epoch, that a producer was given last.
         latest: dict[str, tuple[int, int]] = {}
         # Records and transactions whose request was sent when the producer was already fenced.
         late: set[object] = set()
         for _, event in history.events:
             match event:
                 case ProducerInitialized():
-                    given = (event.producer_id, event.producer_epoch)
+                    given = (_age(event.producer_id, ages), event.producer_epoch)
                     before = latest.get(event.transactional_id, given)
                     latest[event.transactional_id] = max(before, given)
+                case TransactionBegun():
+                    # The response to EndTxn may have contained a new producer id.
+                    _age(event.producer_id, ages)
                 case Sent() if (transaction := begun.get(transaction_of(event.value))) is not None:
-                    if _is_fenced(transaction, latest):
+                    if _is_fenced(transaction, latest, ages):
                         late.add(event.value)
                 case Acknowledged() if event.value in late:
                     yield f"{event.who} was fenced, and wrote {event.value!r} after that"
-                case TransactionEnding() if _is_fenced(begun[event.name], latest):
+                case TransactionEnding() if _is_fenced(begun[event.name], latest, ages):
                     late.add(event.name)
                 case TransactionEnded() if event.commits and event.name in late:
                     yield f"{event.who} was fenced, and committed {event.name} after that"
@@ -363,9 +368,16 @@ def _values_by_transaction(history: History) -> dict[str, list[tuple[TopicPartit
     return found
 
 
-def _is_fenced(transaction: TransactionBegun, latest: dict[str, tuple[int, int]]) -> bool:
+def _age(producer_id: int, ages: dict[int, int]) -> int:
+    """The place of a producer id in the order in which producers have used them."""
+    return ages.setdefault(producer_id, len(ages))
+
+
+def _is_fenced(
+    transaction: TransactionBegun, latest: dict[str, tuple[int, int]], ages: dict[int, int]
+) -> bool:
     """Whether another producer has taken over its transactional id."""
-    own = (transaction.producer_id, transaction.producer_epoch)
+    own = (_age(transaction.producer_id, ages), transaction.producer_epoch)
     return own < latest[transaction.transactional_id]
 
 
