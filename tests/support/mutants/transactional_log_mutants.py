@@ -154,6 +154,7 @@ TRANSACTIONAL_LOG_MUTANTS = (
         1,
         MarkersAgree,
         seeks=("flip_leaders",),
+        seconds_max=1,
     ),
     copying(
         "hides what was committed",
