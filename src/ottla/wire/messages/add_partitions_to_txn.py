@@ -7,16 +7,26 @@ broker adds the partitions of a produce request on behalf of the client.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bool,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    Struct,
+    TopicName,
+    TransactionalId,
+    field,
+)
 
 
 class AddPartitionsToTxnTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[Int32] = field(factory=list)
 
 
 class AddPartitionsToTxnTransaction(Struct):
-    transactional_id: String = ""
+    transactional_id: TransactionalId = ""
     producer_id: Int64 = 0
     producer_epoch: Int16 = 0
     verify_only: Bool = False
@@ -25,7 +35,7 @@ class AddPartitionsToTxnTransaction(Struct):
 
 class AddPartitionsToTxnRequest(Message, api_key=24, versions="0-5", flexible="3+"):
     transactions: list[AddPartitionsToTxnTransaction] = field(factory=list, versions="4+")
-    v3_and_below_transactional_id: String = field(default="", versions="0-3")
+    v3_and_below_transactional_id: TransactionalId = field(default="", versions="0-3")
     v3_and_below_producer_id: Int64 = field(default=0, versions="0-3")
     v3_and_below_producer_epoch: Int16 = field(default=0, versions="0-3")
     v3_and_below_topics: list[AddPartitionsToTxnTopic] = field(factory=list, versions="0-3")
@@ -37,12 +47,12 @@ class AddPartitionsToTxnPartitionResult(Struct):
 
 
 class AddPartitionsToTxnTopicResult(Struct):
-    name: String = ""
+    name: TopicName = ""
     results_by_partition: list[AddPartitionsToTxnPartitionResult] = field(factory=list)
 
 
 class AddPartitionsToTxnResult(Struct):
-    transactional_id: String = ""
+    transactional_id: TransactionalId = ""
     topic_results: list[AddPartitionsToTxnTopicResult] = field(factory=list)
 
 

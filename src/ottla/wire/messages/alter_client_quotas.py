@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Float64, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bool,
+    Float64,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    QuotaEntityName,
+    Struct,
+    Text,
+    field,
+)
 
 
 class EntityData(Struct):
-    entity_type: String = ""
-    entity_name: String | None = ""
+    entity_type: Text = ""
+    entity_name: QuotaEntityName | None = ""
 
 
 class OpData(Struct):
-    key: String = ""
+    key: Text = ""
     value: Float64 = 0.0
     remove: Bool = False
 
@@ -28,7 +39,7 @@ class AlterClientQuotasRequest(Message, api_key=49, versions="0-1", flexible="1+
 
 class AlterClientQuotasResponseEntryData(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     entity: list[EntityData] = field(factory=list)
 
 

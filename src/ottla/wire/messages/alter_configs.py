@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bool,
+    ConfigResourceName,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    field,
+)
 
 
 class AlterableConfig(Struct):
-    name: String = ""
-    value: String | None = ""
+    name: Text = ""
+    value: Text | None = ""
 
 
 class AlterConfigsResource(Struct):
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: ConfigResourceName = ""
     configs: list[AlterableConfig] = field(factory=list)
 
 
@@ -23,9 +34,9 @@ class AlterConfigsRequest(Message, api_key=33, versions="0-2", flexible="2+"):
 
 class AlterConfigsResourceResponse(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: ConfigResourceName = ""
 
 
 class AlterConfigsResponse(Message, api_key=33, versions="0-2", flexible="2+"):

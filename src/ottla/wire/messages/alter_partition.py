@@ -6,7 +6,7 @@ Version 2 has topic ids (KIP-841). 3 sends the brokers' epochs with the replicas
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int8, Int16, Int32, Int64, Message, Struct, Uuid, field
+from ottla.wire.schema import Int8, Int16, Int32, Int64, Message, Struct, TopicId, field
 
 
 class BrokerState(Struct):
@@ -24,7 +24,7 @@ class AlterPartitionRequestPartitionData(Struct):
 
 
 class AlterPartitionRequestTopicData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[AlterPartitionRequestPartitionData] = field(factory=list)
 
 
@@ -45,7 +45,7 @@ class AlterPartitionResponsePartitionData(Struct):
 
 
 class AlterPartitionResponseTopicData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[AlterPartitionResponsePartitionData] = field(factory=list)
 
 

@@ -5,7 +5,7 @@ Version 1 can forbid a change of the replication factor (KIP-860).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Bool, Int16, Int32, Message, MessageText, Struct, TopicName, field
 
 
 class ReassignablePartition(Struct):
@@ -14,7 +14,7 @@ class ReassignablePartition(Struct):
 
 
 class ReassignableTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[ReassignablePartition] = field(factory=list)
 
 
@@ -27,11 +27,11 @@ class AlterPartitionReassignmentsRequest(Message, api_key=45, versions="0-1", fl
 class ReassignablePartitionResponse(Struct):
     partition_index: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
 
 
 class ReassignableTopicResponse(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[ReassignablePartitionResponse] = field(factory=list)
 
 
@@ -39,5 +39,5 @@ class AlterPartitionReassignmentsResponse(Message, api_key=45, versions="0-1", f
     throttle_time_ms: Int32 = 0
     allow_replication_factor_change: Bool = field(default=True, versions="1+")
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     responses: list[ReassignableTopicResponse] = field(factory=list)

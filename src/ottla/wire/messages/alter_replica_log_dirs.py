@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Int16, Int32, Message, Struct, Text, TopicName, field
 
 
 class AlterReplicaLogDirTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[Int32] = field(factory=list)
 
 
 class AlterReplicaLogDir(Struct):
-    path: String = ""
+    path: Text = ""
     topics: list[AlterReplicaLogDirTopic] = field(factory=list)
 
 
@@ -25,7 +25,7 @@ class AlterReplicaLogDirPartitionResult(Struct):
 
 
 class AlterReplicaLogDirTopicResult(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[AlterReplicaLogDirPartitionResult] = field(factory=list)
 
 

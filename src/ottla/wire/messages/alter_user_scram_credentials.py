@@ -5,16 +5,26 @@ Mechanism 1 is SCRAM-SHA-256, 2 is SCRAM-SHA-512.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bytes, Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bytes,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    UserText,
+    field,
+)
 
 
 class ScramCredentialDeletion(Struct):
-    name: String = ""
+    name: UserText = ""
     mechanism: Int8 = 0
 
 
 class ScramCredentialUpsertion(Struct):
-    name: String = ""
+    name: UserText = ""
     mechanism: Int8 = 0
     iterations: Int32 = 0
     salt: Bytes = field(default=b"", secret=True)
@@ -27,9 +37,9 @@ class AlterUserScramCredentialsRequest(Message, api_key=51, versions="0", flexib
 
 
 class AlterUserScramCredentialsResult(Struct):
-    user: String = ""
+    user: UserText = ""
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
 
 
 class AlterUserScramCredentialsResponse(Message, api_key=51, versions="0", flexible="0+"):

@@ -7,12 +7,12 @@ lowest version is 0, which older clients reject.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, Struct, Text, field
 
 
 class ApiVersionsRequest(Message, api_key=18, versions="0-4", flexible="3+"):
-    client_software_name: String = field(default="", versions="3+")
-    client_software_version: String = field(default="", versions="3+")
+    client_software_name: Text = field(default="", versions="3+")
+    client_software_version: Text = field(default="", versions="3+")
 
 
 class ApiVersion(Struct):
@@ -22,13 +22,13 @@ class ApiVersion(Struct):
 
 
 class SupportedFeatureKey(Struct):
-    name: String = ""
+    name: Text = ""
     min_version: Int16 = 0
     max_version: Int16 = 0
 
 
 class FinalizedFeatureKey(Struct):
-    name: String = ""
+    name: Text = ""
     max_version_level: Int16 = 0
     min_version_level: Int16 = 0
 

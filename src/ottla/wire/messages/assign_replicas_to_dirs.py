@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Int64, Message, Struct, Uuid, field
+from ottla.wire.schema import Int16, Int32, Int64, Message, Struct, TopicId, Uuid, field
 
 
 class AssignReplicasToDirsRequestPartitionData(Struct):
@@ -11,7 +11,7 @@ class AssignReplicasToDirsRequestPartitionData(Struct):
 
 
 class AssignReplicasToDirsRequestTopicData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[AssignReplicasToDirsRequestPartitionData] = field(factory=list)
 
 
@@ -32,7 +32,7 @@ class AssignReplicasToDirsResponsePartitionData(Struct):
 
 
 class AssignReplicasToDirsResponseTopicData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[AssignReplicasToDirsResponsePartitionData] = field(factory=list)
 
 

@@ -6,7 +6,7 @@ Version 1 identifies voters by id and directory, and contains endpoints (KIP-853
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, Uint16, Uuid, field
+from ottla.wire.schema import Int16, Int32, Message, Struct, Text, TopicName, Uint16, Uuid, field
 
 
 class BeginQuorumEpochRequestPartitionData(Struct):
@@ -17,18 +17,18 @@ class BeginQuorumEpochRequestPartitionData(Struct):
 
 
 class BeginQuorumEpochRequestTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[BeginQuorumEpochRequestPartitionData] = field(factory=list)
 
 
 class LeaderEndpoint(Struct):
-    name: String = ""
-    host: String = ""
+    name: Text = ""
+    host: Text = ""
     port: Uint16 = 0
 
 
 class BeginQuorumEpochRequest(Message, api_key=53, versions="0-1", flexible="1+"):
-    cluster_id: String | None = None
+    cluster_id: Text | None = None
     voter_id: Int32 = field(default=-1, versions="1+")
     topics: list[BeginQuorumEpochRequestTopicData] = field(factory=list)
     leader_endpoints: list[LeaderEndpoint] = field(factory=list, versions="1+")
@@ -42,13 +42,13 @@ class BeginQuorumEpochResponsePartitionData(Struct):
 
 
 class BeginQuorumEpochResponseTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[BeginQuorumEpochResponsePartitionData] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Uint16 = 0
 
 

@@ -7,24 +7,36 @@ Version 1 has regular expressions, which the broker resolves, and member ids tha
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    GroupId,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    TopicId,
+    TopicName,
+    TopicPattern,
+    field,
+)
 
 
 class TopicPartitions(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[Int32] = field(factory=list)
 
 
 class ConsumerGroupHeartbeatRequest(Message, api_key=68, versions="0-1", flexible="0+"):
-    group_id: String = ""
-    member_id: String = ""
+    group_id: GroupId = ""
+    member_id: Text = ""
     member_epoch: Int32 = 0
-    instance_id: String | None = None
-    rack_id: String | None = None
+    instance_id: Text | None = None
+    rack_id: Text | None = None
     rebalance_timeout_ms: Int32 = -1
-    subscribed_topic_names: list[String] | None = None
-    subscribed_topic_regex: String | None = field(default=None, versions="1+")
-    server_assignor: String | None = None
+    subscribed_topic_names: list[TopicName] | None = None
+    subscribed_topic_regex: TopicPattern | None = field(default=None, versions="1+")
+    server_assignor: Text | None = None
     topic_partitions: list[TopicPartitions] | None = None
 
 
@@ -35,8 +47,8 @@ class Assignment(Struct):
 class ConsumerGroupHeartbeatResponse(Message, api_key=68, versions="0-1", flexible="0+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
-    member_id: String | None = None
+    error_message: MessageText | None = None
+    member_id: Text | None = None
     member_epoch: Int32 = 0
     heartbeat_interval_ms: Int32 = 0
     assignment: Assignment | None = None

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, Uint16, Uuid, field
+from ottla.wire.schema import (
+    Bool,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    Uint16,
+    Uuid,
+    field,
+)
 
 
 class Listener(Struct):
-    name: String = ""
-    host: String = ""
+    name: Text = ""
+    host: Text = ""
     port: Uint16 = 0
     security_protocol: Int16 = 0
 
 
 class Feature(Struct):
-    name: String = ""
+    name: Text = ""
     min_supported_version: Int16 = 0
     max_supported_version: Int16 = 0
 
@@ -30,4 +41,4 @@ class ControllerRegistrationRequest(Message, api_key=70, versions="0", flexible=
 class ControllerRegistrationResponse(Message, api_key=70, versions="0", flexible="0+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""

@@ -5,15 +5,26 @@ Version 1 has prefixed patterns (KIP-290), 3 the resource type USER (KIP-373).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    AclResourceName,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    PrincipalText,
+    Struct,
+    Text,
+    field,
+)
 
 
 class AclCreation(Struct):
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: AclResourceName = ""
     resource_pattern_type: Int8 = 3
-    principal: String = ""
-    host: String = ""
+    principal: PrincipalText = ""
+    host: Text = ""
     operation: Int8 = 0
     permission_type: Int8 = 0
 
@@ -24,7 +35,7 @@ class CreateAclsRequest(Message, api_key=30, versions="1-3", flexible="2+"):
 
 class AclCreationResult(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
 
 
 class CreateAclsResponse(Message, api_key=30, versions="1-3", flexible="2+"):

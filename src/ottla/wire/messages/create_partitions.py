@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Bool, Int16, Int32, Message, MessageText, Struct, TopicName, field
 
 
 class CreatePartitionsAssignment(Struct):
@@ -10,7 +10,7 @@ class CreatePartitionsAssignment(Struct):
 
 
 class CreatePartitionsTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     count: Int32 = 0
     assignments: list[CreatePartitionsAssignment] | None = field(factory=list)
 
@@ -22,9 +22,9 @@ class CreatePartitionsRequest(Message, api_key=37, versions="0-3", flexible="2+"
 
 
 class CreatePartitionsTopicResult(Struct):
-    name: String = ""
+    name: TopicName = ""
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
 
 
 class CreatePartitionsResponse(Message, api_key=37, versions="0-3", flexible="2+"):

@@ -8,7 +8,19 @@ id (KIP-516).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    TopicId,
+    TopicName,
+    field,
+)
 
 
 class CreatableReplicaAssignment(Struct):
@@ -17,12 +29,12 @@ class CreatableReplicaAssignment(Struct):
 
 
 class CreatableTopicConfig(Struct):
-    name: String = ""
-    value: String | None = ""
+    name: Text = ""
+    value: Text | None = ""
 
 
 class CreatableTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     num_partitions: Int32 = 0
     replication_factor: Int16 = 0
     assignments: list[CreatableReplicaAssignment] = field(factory=list)
@@ -36,18 +48,18 @@ class CreateTopicsRequest(Message, api_key=19, versions="2-7", flexible="5+"):
 
 
 class CreatableTopicConfigs(Struct):
-    name: String = ""
-    value: String | None = ""
+    name: Text = ""
+    value: Text | None = ""
     read_only: Bool = False
     config_source: Int8 = -1
     is_sensitive: Bool = False
 
 
 class CreatableTopicResult(Struct):
-    name: String = ""
-    topic_id: Uuid = field(default=ZERO_UUID, versions="7+")
+    name: TopicName = ""
+    topic_id: TopicId = field(default=ZERO_UUID, versions="7+")
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     topic_config_error_code: Int16 = field(default=0, versions="5+", tag=0)
     num_partitions: Int32 = field(default=-1, versions="5+")
     replication_factor: Int16 = field(default=-1, versions="5+")

@@ -5,15 +5,26 @@ Version 1 has prefixed patterns (KIP-290), 3 the resource type USER (KIP-373).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    AclResourceName,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    PrincipalText,
+    Struct,
+    Text,
+    field,
+)
 
 
 class DeleteAclsFilter(Struct):
     resource_type_filter: Int8 = 0
-    resource_name_filter: String | None = ""
+    resource_name_filter: AclResourceName | None = ""
     pattern_type_filter: Int8 = 3
-    principal_filter: String | None = ""
-    host_filter: String | None = ""
+    principal_filter: PrincipalText | None = ""
+    host_filter: Text | None = ""
     operation: Int8 = 0
     permission_type: Int8 = 0
 
@@ -24,19 +35,19 @@ class DeleteAclsRequest(Message, api_key=31, versions="1-3", flexible="2+"):
 
 class DeleteAclsMatchingAcl(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: AclResourceName = ""
     pattern_type: Int8 = 3
-    principal: String = ""
-    host: String = ""
+    principal: PrincipalText = ""
+    host: Text = ""
     operation: Int8 = 0
     permission_type: Int8 = 0
 
 
 class DeleteAclsFilterResult(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     matching_acls: list[DeleteAclsMatchingAcl] = field(factory=list)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import GroupId, Int16, Int32, Message, Struct, field
 
 
 class DeleteGroupsRequest(Message, api_key=42, versions="0-2", flexible="2+"):
-    groups_names: list[String] = field(factory=list)
+    groups_names: list[GroupId] = field(factory=list)
 
 
 class DeletableGroupResult(Struct):
-    group_id: String = ""
+    group_id: GroupId = ""
     error_code: Int16 = 0
 
 

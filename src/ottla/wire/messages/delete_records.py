@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Int16, Int32, Int64, Message, Struct, TopicName, field
 
 
 class DeleteRecordsPartition(Struct):
@@ -11,7 +11,7 @@ class DeleteRecordsPartition(Struct):
 
 
 class DeleteRecordsTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[DeleteRecordsPartition] = field(factory=list)
 
 
@@ -27,7 +27,7 @@ class DeleteRecordsPartitionResult(Struct):
 
 
 class DeleteRecordsTopicResult(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[DeleteRecordsPartitionResult] = field(factory=list)
 
 

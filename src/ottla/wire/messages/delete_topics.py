@@ -7,25 +7,25 @@ topic ids (KIP-516).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, Uuid, field
+from ottla.wire.schema import Int16, Int32, Message, MessageText, Struct, TopicId, TopicName, field
 
 
 class DeleteTopicState(Struct):
-    name: String | None = None
-    topic_id: Uuid = ZERO_UUID
+    name: TopicName | None = None
+    topic_id: TopicId = ZERO_UUID
 
 
 class DeleteTopicsRequest(Message, api_key=20, versions="1-6", flexible="4+"):
     topics: list[DeleteTopicState] = field(factory=list, versions="6+")
-    topic_names: list[String] = field(factory=list, versions="1-5")
+    topic_names: list[TopicName] = field(factory=list, versions="1-5")
     timeout_ms: Int32 = 0
 
 
 class DeletableTopicResult(Struct):
-    name: String | None = field(default="", nullable="6+")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="6+")
+    name: TopicName | None = field(default="", nullable="6+")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="6+")
     error_code: Int16 = 0
-    error_message: String | None = field(default=None, versions="5+")
+    error_message: MessageText | None = field(default=None, versions="5+")
 
 
 class DeleteTopicsResponse(Message, api_key=20, versions="1-6", flexible="4+"):

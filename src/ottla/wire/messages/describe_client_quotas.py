@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Float64, Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bool,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    QuotaEntityName,
+    Struct,
+    Text,
+    field,
+)
 
 
 class ComponentData(Struct):
-    entity_type: String = ""
+    entity_type: Text = ""
     match_type: Int8 = 0
-    match: String | None = ""
+    match: QuotaEntityName | None = ""
 
 
 class DescribeClientQuotasRequest(Message, api_key=48, versions="0-1", flexible="1+"):
@@ -17,12 +29,12 @@ class DescribeClientQuotasRequest(Message, api_key=48, versions="0-1", flexible=
 
 
 class EntityData(Struct):
-    entity_type: String = ""
-    entity_name: String | None = ""
+    entity_type: Text = ""
+    entity_name: QuotaEntityName | None = ""
 
 
 class ValueData(Struct):
-    key: String = ""
+    key: Text = ""
     value: Float64 = 0.0
 
 
@@ -34,5 +46,5 @@ class EntryData(Struct):
 class DescribeClientQuotasResponse(Message, api_key=48, versions="0-1", flexible="1+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     entries: list[EntryData] | None = field(factory=list)

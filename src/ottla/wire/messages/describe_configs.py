@@ -5,13 +5,24 @@ Version 1 lists a config's synonyms (KIP-226). 3 has types and documentation (KI
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bool,
+    ConfigResourceName,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    field,
+)
 
 
 class DescribeConfigsResource(Struct):
     resource_type: Int8 = 0
-    resource_name: String = ""
-    configuration_keys: list[String] | None = field(factory=list)
+    resource_name: ConfigResourceName = ""
+    configuration_keys: list[Text] | None = field(factory=list)
 
 
 class DescribeConfigsRequest(Message, api_key=32, versions="1-4", flexible="4+"):
@@ -21,27 +32,27 @@ class DescribeConfigsRequest(Message, api_key=32, versions="1-4", flexible="4+")
 
 
 class DescribeConfigsSynonym(Struct):
-    name: String = ""
-    value: String | None = ""
+    name: Text = ""
+    value: Text | None = ""
     source: Int8 = 0
 
 
 class DescribeConfigsResourceResult(Struct):
-    name: String = ""
-    value: String | None = ""
+    name: Text = ""
+    value: Text | None = ""
     read_only: Bool = False
     config_source: Int8 = -1
     is_sensitive: Bool = False
     synonyms: list[DescribeConfigsSynonym] = field(factory=list)
     config_type: Int8 = field(default=0, versions="3+")
-    documentation: String | None = field(default="", versions="3+")
+    documentation: Text | None = field(default="", versions="3+")
 
 
 class DescribeConfigsResult(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: ConfigResourceName = ""
     configs: list[DescribeConfigsResourceResult] = field(factory=list)
 
 

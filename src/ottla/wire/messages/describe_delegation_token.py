@@ -5,12 +5,12 @@ Version 3 returns who requested a token (KIP-373).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bytes, Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Bytes, Int16, Int32, Int64, Message, Struct, Text, UserText, field
 
 
 class DescribeDelegationTokenOwner(Struct):
-    principal_type: String = ""
-    principal_name: String = ""
+    principal_type: Text = ""
+    principal_name: UserText = ""
 
 
 class DescribeDelegationTokenRequest(Message, api_key=41, versions="1-3", flexible="2+"):
@@ -18,19 +18,19 @@ class DescribeDelegationTokenRequest(Message, api_key=41, versions="1-3", flexib
 
 
 class DescribedDelegationTokenRenewer(Struct):
-    principal_type: String = ""
-    principal_name: String = ""
+    principal_type: Text = ""
+    principal_name: UserText = ""
 
 
 class DescribedDelegationToken(Struct):
-    principal_type: String = ""
-    principal_name: String = ""
-    token_requester_principal_type: String = field(default="", versions="3+")
-    token_requester_principal_name: String = field(default="", versions="3+")
+    principal_type: Text = ""
+    principal_name: UserText = ""
+    token_requester_principal_type: Text = field(default="", versions="3+")
+    token_requester_principal_name: UserText = field(default="", versions="3+")
     issue_timestamp: Int64 = 0
     expiry_timestamp: Int64 = 0
     max_timestamp: Int64 = 0
-    token_id: String = ""
+    token_id: Text = ""
     hmac: Bytes = field(default=b"", secret=True)
     renewers: list[DescribedDelegationTokenRenewer] = field(factory=list)
 

@@ -6,30 +6,42 @@ for groups that do not exist (KIP-1043).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Bytes, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Assignment,
+    Bool,
+    GroupId,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Subscription,
+    Text,
+    field,
+)
 
 
 class DescribeGroupsRequest(Message, api_key=15, versions="0-6", flexible="5+"):
-    groups: list[String] = field(factory=list)
+    groups: list[GroupId] = field(factory=list)
     include_authorized_operations: Bool = field(default=False, versions="3+")
 
 
 class DescribedGroupMember(Struct):
-    member_id: String = ""
-    group_instance_id: String | None = field(default=None, versions="4+")
-    client_id: String = ""
-    client_host: String = ""
-    member_metadata: Bytes = b""
-    member_assignment: Bytes = b""
+    member_id: Text = ""
+    group_instance_id: Text | None = field(default=None, versions="4+")
+    client_id: Text = ""
+    client_host: Text = ""
+    member_metadata: Subscription = b""
+    member_assignment: Assignment = b""
 
 
 class DescribedGroup(Struct):
     error_code: Int16 = 0
-    error_message: String | None = field(default=None, versions="6+")
-    group_id: String = ""
-    group_state: String = ""
-    protocol_type: String = ""
-    protocol_data: String = ""
+    error_message: MessageText | None = field(default=None, versions="6+")
+    group_id: GroupId = ""
+    group_state: Text = ""
+    protocol_type: Text = ""
+    protocol_data: Text = ""
     members: list[DescribedGroupMember] = field(factory=list)
     authorized_operations: Int32 = field(default=-(2**31), versions="3+")
 

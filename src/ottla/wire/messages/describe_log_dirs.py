@@ -6,11 +6,11 @@ Version 4 has the total and the usable size of the volume (KIP-827). 5 marks cor
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, Struct, Text, TopicName, field
 
 
 class DescribableLogDirTopic(Struct):
-    topic: String = ""
+    topic: TopicName = ""
     partitions: list[Int32] = field(factory=list)
 
 
@@ -26,13 +26,13 @@ class DescribeLogDirsPartition(Struct):
 
 
 class DescribeLogDirsTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[DescribeLogDirsPartition] = field(factory=list)
 
 
 class DescribeLogDirsResult(Struct):
     error_code: Int16 = 0
-    log_dir: String = ""
+    log_dir: Text = ""
     topics: list[DescribeLogDirsTopic] = field(factory=list)
     total_bytes: Int64 = field(default=-1, versions="4+")
     usable_bytes: Int64 = field(default=-1, versions="4+")

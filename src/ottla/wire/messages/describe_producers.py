@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Int16, Int32, Int64, Message, MessageText, Struct, TopicName, field
 
 
 class TopicRequest(Struct):
-    name: String = ""
+    name: TopicName = ""
     partition_indexes: list[Int32] = field(factory=list)
 
 
@@ -26,12 +26,12 @@ class ProducerState(Struct):
 class PartitionResponse(Struct):
     partition_index: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
     active_producers: list[ProducerState] = field(factory=list)
 
 
 class TopicResponse(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[PartitionResponse] = field(factory=list)
 
 

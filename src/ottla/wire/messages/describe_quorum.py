@@ -7,7 +7,19 @@ directories, endpoints and error messages (KIP-853).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, Uint16, Uuid, field
+from ottla.wire.schema import (
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    TopicName,
+    Uint16,
+    Uuid,
+    field,
+)
 
 
 class DescribeQuorumRequestPartitionData(Struct):
@@ -15,7 +27,7 @@ class DescribeQuorumRequestPartitionData(Struct):
 
 
 class DescribeQuorumRequestTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[DescribeQuorumRequestPartitionData] = field(factory=list)
 
 
@@ -34,7 +46,7 @@ class ReplicaState(Struct):
 class DescribeQuorumResponsePartitionData(Struct):
     partition_index: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = field(default="", versions="2+")
+    error_message: MessageText | None = field(default="", versions="2+")
     leader_id: Int32 = 0
     leader_epoch: Int32 = 0
     high_watermark: Int64 = 0
@@ -43,13 +55,13 @@ class DescribeQuorumResponsePartitionData(Struct):
 
 
 class DescribeQuorumResponseTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[DescribeQuorumResponsePartitionData] = field(factory=list)
 
 
 class Listener(Struct):
-    name: String = ""
-    host: String = ""
+    name: Text = ""
+    host: Text = ""
     port: Uint16 = 0
 
 
@@ -60,6 +72,6 @@ class Node(Struct):
 
 class DescribeQuorumResponse(Message, api_key=55, versions="0-2", flexible="0+"):
     error_code: Int16 = 0
-    error_message: String | None = field(default="", versions="2+")
+    error_message: MessageText | None = field(default="", versions="2+")
     topics: list[DescribeQuorumResponseTopicData] = field(factory=list)
     nodes: list[Node] = field(factory=list, versions="2+")

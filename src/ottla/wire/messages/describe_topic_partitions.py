@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, Uuid, field
+from ottla.wire.schema import Bool, Int16, Int32, Message, Struct, TopicId, TopicName, field
 
 
 class TopicRequest(Struct):
-    name: String = ""
+    name: TopicName = ""
 
 
 class Cursor(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partition_index: Int32 = 0
 
 
@@ -35,8 +35,8 @@ class DescribeTopicPartitionsResponsePartition(Struct):
 
 class DescribeTopicPartitionsResponseTopic(Struct):
     error_code: Int16 = 0
-    name: String | None = ""
-    topic_id: Uuid = ZERO_UUID
+    name: TopicName | None = ""
+    topic_id: TopicId = ZERO_UUID
     is_internal: Bool = False
     partitions: list[DescribeTopicPartitionsResponsePartition] = field(factory=list)
     topic_authorized_operations: Int32 = -(2**31)

@@ -5,11 +5,11 @@ Mechanism 1 is SCRAM-SHA-256, 2 is SCRAM-SHA-512.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Int8, Int16, Int32, Message, MessageText, Struct, UserText, field
 
 
 class UserName(Struct):
-    name: String = ""
+    name: UserText = ""
 
 
 class DescribeUserScramCredentialsRequest(Message, api_key=50, versions="0", flexible="0+"):
@@ -22,14 +22,14 @@ class CredentialInfo(Struct):
 
 
 class DescribeUserScramCredentialsResult(Struct):
-    user: String = ""
+    user: UserText = ""
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     credential_infos: list[CredentialInfo] = field(factory=list)
 
 
 class DescribeUserScramCredentialsResponse(Message, api_key=50, versions="0", flexible="0+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     results: list[DescribeUserScramCredentialsResult] = field(factory=list)

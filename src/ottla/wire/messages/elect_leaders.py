@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Int8, Int16, Int32, Message, MessageText, Struct, TopicName, field
 
 
 class TopicPartitions(Struct):
-    topic: String = ""
+    topic: TopicName = ""
     partitions: list[Int32] = field(factory=list)
 
 
@@ -19,11 +19,11 @@ class ElectLeadersRequest(Message, api_key=43, versions="0-2", flexible="2+"):
 class PartitionResult(Struct):
     partition_id: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
 
 
 class ReplicaElectionResult(Struct):
-    topic: String = ""
+    topic: TopicName = ""
     partition_result: list[PartitionResult] = field(factory=list)
 
 

@@ -6,7 +6,7 @@ Version 1 identifies candidates by id and directory, and contains endpoints (KIP
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, Uint16, Uuid, field
+from ottla.wire.schema import Int16, Int32, Message, Struct, Text, TopicName, Uint16, Uuid, field
 
 
 class ReplicaInfo(Struct):
@@ -23,18 +23,18 @@ class EndQuorumEpochRequestPartitionData(Struct):
 
 
 class EndQuorumEpochRequestTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[EndQuorumEpochRequestPartitionData] = field(factory=list)
 
 
 class LeaderEndpoint(Struct):
-    name: String = ""
-    host: String = ""
+    name: Text = ""
+    host: Text = ""
     port: Uint16 = 0
 
 
 class EndQuorumEpochRequest(Message, api_key=54, versions="0-1", flexible="1+"):
-    cluster_id: String | None = None
+    cluster_id: Text | None = None
     topics: list[EndQuorumEpochRequestTopicData] = field(factory=list)
     leader_endpoints: list[LeaderEndpoint] = field(factory=list, versions="1+")
 
@@ -47,13 +47,13 @@ class EndQuorumEpochResponsePartitionData(Struct):
 
 
 class EndQuorumEpochResponseTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[EndQuorumEpochResponsePartitionData] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Uint16 = 0
 
 

@@ -6,11 +6,11 @@ Version 2 may return PRODUCER_FENCED (KIP-588), 4 TRANSACTION_ABORTABLE. 5 is Tr
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, field
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, TransactionalId, field
 
 
 class EndTxnRequest(Message, api_key=26, versions="0-5", flexible="3+"):
-    transactional_id: String = ""
+    transactional_id: TransactionalId = ""
     producer_id: Int64 = 0
     producer_epoch: Int16 = 0
     committed: Bool = False

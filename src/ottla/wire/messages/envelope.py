@@ -6,7 +6,7 @@ encoding. Requests and responses may contain secrets.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Bytes, Int16, Message, String, field
+from ottla.wire.schema import Bool, Bytes, Int16, Message, Text, field
 
 
 class EnvelopeRequest(Message, api_key=58, versions="0", flexible="0+"):
@@ -21,6 +21,6 @@ class EnvelopeResponse(Message, api_key=58, versions="0", flexible="0+"):
 
 
 class DefaultPrincipalData(Message, versions="0", flexible="0+"):
-    type: String = ""
-    name: String = ""
+    type: Text = ""
+    name: Text = ""
     token_authenticated: Bool = False

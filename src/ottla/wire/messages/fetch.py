@@ -17,8 +17,10 @@ from ottla.wire.schema import (
     Int64,
     Message,
     Records,
-    String,
     Struct,
+    Text,
+    TopicId,
+    TopicName,
     Uuid,
     field,
 )
@@ -41,19 +43,19 @@ class FetchPartition(Struct):
 
 
 class FetchTopic(Struct):
-    topic: String = field(default="", versions="4-12")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    topic: TopicName = field(default="", versions="4-12")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="13+")
     partitions: list[FetchPartition] = field(factory=list)
 
 
 class ForgottenTopic(Struct):
-    topic: String = field(default="", versions="7-12")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    topic: TopicName = field(default="", versions="7-12")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="13+")
     partitions: list[Int32] = field(factory=list)
 
 
 class FetchRequest(Message, api_key=1, versions="4-18", flexible="12+"):
-    cluster_id: String | None = field(default=None, versions="12+", tag=0)
+    cluster_id: Text | None = field(default=None, versions="12+", tag=0)
     replica_id: Int32 = field(default=-1, versions="4-14")
     replica_state: ReplicaState | None = field(default=None, versions="15+", nullable="none", tag=1)
     max_wait_ms: Int32 = 0
@@ -64,7 +66,7 @@ class FetchRequest(Message, api_key=1, versions="4-18", flexible="12+"):
     session_epoch: Int32 = field(default=-1, versions="7+")
     topics: list[FetchTopic] = field(factory=list)
     forgotten_topics_data: list[ForgottenTopic] = field(factory=list, versions="7+")
-    rack_id: String = field(default="", versions="11+")
+    rack_id: Text = field(default="", versions="11+")
 
 
 class EpochEndOffset(Struct):
@@ -106,16 +108,16 @@ class PartitionData(Struct):
 
 
 class FetchableTopicResponse(Struct):
-    topic: String = field(default="", versions="4-12")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    topic: TopicName = field(default="", versions="4-12")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="13+")
     partitions: list[PartitionData] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Int32 = 0
-    rack: String | None = None
+    rack: Text | None = None
 
 
 class FetchResponse(Message, api_key=1, versions="4-18", flexible="12+"):

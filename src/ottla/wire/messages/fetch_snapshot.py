@@ -12,8 +12,9 @@ from ottla.wire.schema import (
     Int64,
     Message,
     Records,
-    String,
     Struct,
+    Text,
+    TopicName,
     Uint16,
     Uuid,
     field,
@@ -34,12 +35,12 @@ class FetchSnapshotRequestPartitionSnapshot(Struct):
 
 
 class FetchSnapshotRequestTopicSnapshot(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[FetchSnapshotRequestPartitionSnapshot] = field(factory=list)
 
 
 class FetchSnapshotRequest(Message, api_key=59, versions="0-1", flexible="0+"):
-    cluster_id: String | None = field(default=None, tag=0)
+    cluster_id: Text | None = field(default=None, tag=0)
     replica_id: Int32 = -1
     max_bytes: Int32 = 2**31 - 1
     topics: list[FetchSnapshotRequestTopicSnapshot] = field(factory=list)
@@ -61,13 +62,13 @@ class FetchSnapshotResponsePartitionSnapshot(Struct):
 
 
 class FetchSnapshotResponseTopicSnapshot(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[FetchSnapshotResponsePartitionSnapshot] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Uint16 = 0
 
 

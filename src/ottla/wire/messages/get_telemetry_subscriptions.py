@@ -6,7 +6,7 @@ The first request has no client instance id; the broker assigns one.
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, String, Uuid, field
+from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, Text, Uuid, field
 
 
 class GetTelemetrySubscriptionsRequest(Message, api_key=71, versions="0", flexible="0+"):
@@ -22,4 +22,4 @@ class GetTelemetrySubscriptionsResponse(Message, api_key=71, versions="0", flexi
     push_interval_ms: Int32 = 0
     telemetry_max_bytes: Int32 = 0
     delta_temporality: Bool = False
-    requested_metrics: list[String] = field(factory=list)
+    requested_metrics: list[Text] = field(factory=list)

@@ -6,14 +6,14 @@ a request of an unknown version.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, field
+from ottla.wire.schema import Int16, Int32, Message, Text, field
 
 
 class RequestHeader(Message, versions="1-2", flexible="2+"):
     request_api_key: Int16 = 0
     request_api_version: Int16 = 0
     correlation_id: Int32 = 0
-    client_id: String | None = field(default="", flexible="none")
+    client_id: Text | None = field(default="", flexible="none")
 
 
 class ResponseHeader(Message, versions="0-1", flexible="1+"):

@@ -5,14 +5,14 @@ Version 3 has static members (KIP-345).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, field
+from ottla.wire.schema import GroupId, Int16, Int32, Message, Text, field
 
 
 class HeartbeatRequest(Message, api_key=12, versions="0-4", flexible="4+"):
-    group_id: String = ""
+    group_id: GroupId = ""
     generation_id: Int32 = 0
-    member_id: String = ""
-    group_instance_id: String | None = field(default=None, versions="3+")
+    member_id: Text = ""
+    group_instance_id: Text | None = field(default=None, versions="3+")
 
 
 class HeartbeatResponse(Message, api_key=12, versions="0-4", flexible="4+"):

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import (
+    Bool,
+    ConfigResourceName,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    field,
+)
 
 
 class AlterableConfig(Struct):
-    name: String = ""
+    name: Text = ""
     config_operation: Int8 = 0
-    value: String | None = ""
+    value: Text | None = ""
 
 
 class AlterConfigsResource(Struct):
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: ConfigResourceName = ""
     configs: list[AlterableConfig] = field(factory=list)
 
 
@@ -24,9 +35,9 @@ class IncrementalAlterConfigsRequest(Message, api_key=44, versions="0-1", flexib
 
 class AlterConfigsResourceResponse(Struct):
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     resource_type: Int8 = 0
-    resource_name: String = ""
+    resource_name: ConfigResourceName = ""
 
 
 class IncrementalAlterConfigsResponse(Message, api_key=44, versions="0-1", flexible="1+"):

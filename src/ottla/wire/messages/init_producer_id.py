@@ -7,11 +7,11 @@ and is not stable yet.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, field
+from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, TransactionalId, field
 
 
 class InitProducerIdRequest(Message, api_key=22, versions="0-6", stable="0-5", flexible="2+"):
-    transactional_id: String | None = ""
+    transactional_id: TransactionalId | None = ""
     transaction_timeout_ms: Int32 = 0
     producer_id: Int64 = field(default=-1, versions="3+")
     producer_epoch: Int16 = field(default=-1, versions="3+")

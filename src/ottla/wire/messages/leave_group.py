@@ -5,24 +5,24 @@ Version 3 removes several members, also by instance id (KIP-345); 5 has a reason
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import GroupId, Int16, Int32, Message, Struct, Text, field
 
 
 class MemberIdentity(Struct):
-    member_id: String = ""
-    group_instance_id: String | None = None
-    reason: String | None = field(default=None, versions="5+")
+    member_id: Text = ""
+    group_instance_id: Text | None = None
+    reason: Text | None = field(default=None, versions="5+")
 
 
 class LeaveGroupRequest(Message, api_key=13, versions="0-5", flexible="4+"):
-    group_id: String = ""
-    member_id: String = field(default="", versions="0-2")
+    group_id: GroupId = ""
+    member_id: Text = field(default="", versions="0-2")
     members: list[MemberIdentity] = field(factory=list, versions="3+")
 
 
 class MemberResponse(Struct):
-    member_id: String = ""
-    group_instance_id: String | None = ""
+    member_id: Text = ""
+    group_instance_id: Text | None = ""
     error_code: Int16 = 0
 
 

@@ -6,7 +6,7 @@ Version 0 lists only client metrics subscriptions and was named ListClientMetric
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int8, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import ConfigResourceName, Int8, Int16, Int32, Message, Struct, field
 
 
 class ListConfigResourcesRequest(Message, api_key=74, versions="0-1", flexible="0+"):
@@ -14,7 +14,7 @@ class ListConfigResourcesRequest(Message, api_key=74, versions="0-1", flexible="
 
 
 class ConfigResource(Struct):
-    resource_name: String = ""
+    resource_name: ConfigResourceName = ""
     resource_type: Int8 = field(default=16, versions="1+")
 
 

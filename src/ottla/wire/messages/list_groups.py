@@ -5,19 +5,19 @@ Version 4 filters by state (KIP-518), 5 by type (KIP-848).
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import GroupId, Int16, Int32, Message, Struct, Text, field
 
 
 class ListGroupsRequest(Message, api_key=16, versions="0-5", flexible="3+"):
-    states_filter: list[String] = field(factory=list, versions="4+")
-    types_filter: list[String] = field(factory=list, versions="5+")
+    states_filter: list[Text] = field(factory=list, versions="4+")
+    types_filter: list[Text] = field(factory=list, versions="5+")
 
 
 class ListedGroup(Struct):
-    group_id: String = ""
-    protocol_type: String = ""
-    group_state: String = field(default="", versions="4+")
-    group_type: String = field(default="", versions="5+")
+    group_id: GroupId = ""
+    protocol_type: Text = ""
+    group_state: Text = field(default="", versions="4+")
+    group_type: Text = field(default="", versions="5+")
 
 
 class ListGroupsResponse(Message, api_key=16, versions="0-5", flexible="3+"):

@@ -7,7 +7,7 @@ not uploaded yet (KIP-1023). 10 has a timeout for lookups in remote storage (KIP
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int8, Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Int8, Int16, Int32, Int64, Message, Struct, TopicName, field
 
 
 class ListOffsetsPartition(Struct):
@@ -17,7 +17,7 @@ class ListOffsetsPartition(Struct):
 
 
 class ListOffsetsTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[ListOffsetsPartition] = field(factory=list)
 
 
@@ -37,7 +37,7 @@ class ListOffsetsPartitionResponse(Struct):
 
 
 class ListOffsetsTopicResponse(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[ListOffsetsPartitionResponse] = field(factory=list)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Int16, Int32, Message, MessageText, Struct, TopicName, field
 
 
 class ListPartitionReassignmentsTopics(Struct):
-    name: String = ""
+    name: TopicName = ""
     partition_indexes: list[Int32] = field(factory=list)
 
 
@@ -23,12 +23,12 @@ class OngoingPartitionReassignment(Struct):
 
 
 class OngoingTopicReassignment(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[OngoingPartitionReassignment] = field(factory=list)
 
 
 class ListPartitionReassignmentsResponse(Message, api_key=46, versions="0", flexible="0+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""
     topics: list[OngoingTopicReassignment] = field(factory=list)

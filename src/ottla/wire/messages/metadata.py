@@ -9,12 +9,12 @@ client to rebootstrap (KIP-1102).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, Uuid, field
+from ottla.wire.schema import Bool, Int16, Int32, Message, Struct, Text, TopicId, TopicName, field
 
 
 class MetadataRequestTopic(Struct):
-    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
-    name: String | None = field(default="", nullable="10+")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="10+")
+    name: TopicName | None = field(default="", nullable="10+")
 
 
 class MetadataRequest(Message, api_key=3, versions="0-13", flexible="9+"):
@@ -26,9 +26,9 @@ class MetadataRequest(Message, api_key=3, versions="0-13", flexible="9+"):
 
 class MetadataResponseBroker(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Int32 = 0
-    rack: String | None = field(default=None, versions="1+")
+    rack: Text | None = field(default=None, versions="1+")
 
 
 class MetadataResponsePartition(Struct):
@@ -43,8 +43,8 @@ class MetadataResponsePartition(Struct):
 
 class MetadataResponseTopic(Struct):
     error_code: Int16 = 0
-    name: String | None = field(default="", nullable="12+")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    name: TopicName | None = field(default="", nullable="12+")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="10+")
     is_internal: Bool = field(default=False, versions="1+")
     partitions: list[MetadataResponsePartition] = field(factory=list)
     topic_authorized_operations: Int32 = field(default=-(2**31), versions="8+")
@@ -53,7 +53,7 @@ class MetadataResponseTopic(Struct):
 class MetadataResponse(Message, api_key=3, versions="0-13", flexible="9+"):
     throttle_time_ms: Int32 = field(default=0, versions="3+")
     brokers: list[MetadataResponseBroker] = field(factory=list)
-    cluster_id: String | None = field(default=None, versions="2+")
+    cluster_id: Text | None = field(default=None, versions="2+")
     controller_id: Int32 = field(default=-1, versions="1+")
     topics: list[MetadataResponseTopic] = field(factory=list)
     cluster_authorized_operations: Int32 = field(default=-(2**31), versions="8-10")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import GroupId, Int16, Int32, Message, Struct, TopicName, field
 
 
 class OffsetDeleteRequestPartition(Struct):
@@ -10,12 +10,12 @@ class OffsetDeleteRequestPartition(Struct):
 
 
 class OffsetDeleteRequestTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[OffsetDeleteRequestPartition] = field(factory=list)
 
 
 class OffsetDeleteRequest(Message, api_key=47, versions="0"):
-    group_id: String = ""
+    group_id: GroupId = ""
     topics: list[OffsetDeleteRequestTopic] = field(factory=list)
 
 
@@ -25,7 +25,7 @@ class OffsetDeleteResponsePartition(Struct):
 
 
 class OffsetDeleteResponseTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[OffsetDeleteResponsePartition] = field(factory=list)
 
 

@@ -9,29 +9,41 @@ names.
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int16, Int32, Int64, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    Bool,
+    GroupId,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    Struct,
+    Text,
+    TopicId,
+    TopicName,
+    field,
+)
 
 
 class OffsetFetchRequestTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partition_indexes: list[Int32] = field(factory=list)
 
 
 class OffsetFetchRequestTopics(Struct):
-    name: String = field(default="", versions="8-9")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    name: TopicName = field(default="", versions="8-9")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="10+")
     partition_indexes: list[Int32] = field(factory=list)
 
 
 class OffsetFetchRequestGroup(Struct):
-    group_id: String = ""
-    member_id: String | None = field(default=None, versions="9+")
+    group_id: GroupId = ""
+    member_id: Text | None = field(default=None, versions="9+")
     member_epoch: Int32 = field(default=-1, versions="9+")
     topics: list[OffsetFetchRequestTopics] | None = field(factory=list)
 
 
 class OffsetFetchRequest(Message, api_key=9, versions="1-10", flexible="6+"):
-    group_id: String = field(default="", versions="1-7")
+    group_id: GroupId = field(default="", versions="1-7")
     topics: list[OffsetFetchRequestTopic] | None = field(
         factory=list, versions="1-7", nullable="2-7"
     )
@@ -43,23 +55,23 @@ class OffsetFetchResponsePartitions(Struct):
     partition_index: Int32 = 0
     committed_offset: Int64 = 0
     committed_leader_epoch: Int32 = field(default=-1, versions="5+")
-    metadata: String | None = ""
+    metadata: Text | None = ""
     error_code: Int16 = 0
 
 
 class OffsetFetchResponseTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[OffsetFetchResponsePartitions] = field(factory=list)
 
 
 class OffsetFetchResponseTopics(Struct):
-    name: String = field(default="", versions="8-9")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="10+")
+    name: TopicName = field(default="", versions="8-9")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="10+")
     partitions: list[OffsetFetchResponsePartitions] = field(factory=list)
 
 
 class OffsetFetchResponseGroup(Struct):
-    group_id: String = ""
+    group_id: GroupId = ""
     topics: list[OffsetFetchResponseTopics] = field(factory=list)
     error_code: Int16 = 0
 

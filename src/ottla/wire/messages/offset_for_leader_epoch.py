@@ -6,7 +6,7 @@ offset above the high watermark.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Int16, Int32, Int64, Message, Struct, TopicName, field
 
 
 class OffsetForLeaderPartition(Struct):
@@ -16,7 +16,7 @@ class OffsetForLeaderPartition(Struct):
 
 
 class OffsetForLeaderTopic(Struct):
-    topic: String = ""
+    topic: TopicName = ""
     partitions: list[OffsetForLeaderPartition] = field(factory=list)
 
 
@@ -33,7 +33,7 @@ class EpochEndOffset(Struct):
 
 
 class OffsetForLeaderTopicResult(Struct):
-    topic: String = ""
+    topic: TopicName = ""
     partitions: list[EpochEndOffset] = field(factory=list)
 
 

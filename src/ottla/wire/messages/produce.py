@@ -8,7 +8,20 @@ implicitly (both KIP-890). 13 has topic ids instead of names (KIP-516).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Int64, Message, Records, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    MessageText,
+    Records,
+    Struct,
+    Text,
+    TopicId,
+    TopicName,
+    TransactionalId,
+    field,
+)
 
 
 class PartitionProduceData(Struct):
@@ -17,13 +30,13 @@ class PartitionProduceData(Struct):
 
 
 class TopicProduceData(Struct):
-    name: String = field(default="", versions="3-12")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    name: TopicName = field(default="", versions="3-12")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="13+")
     partition_data: list[PartitionProduceData] = field(factory=list)
 
 
 class ProduceRequest(Message, api_key=0, versions="3-13", flexible="9+"):
-    transactional_id: String | None = None
+    transactional_id: TransactionalId | None = None
     acks: Int16 = 0
     timeout_ms: Int32 = 0
     topic_data: list[TopicProduceData] = field(factory=list)
@@ -31,7 +44,7 @@ class ProduceRequest(Message, api_key=0, versions="3-13", flexible="9+"):
 
 class BatchIndexAndErrorMessage(Struct):
     batch_index: Int32 = 0
-    batch_index_error_message: String | None = None
+    batch_index_error_message: Text | None = None
 
 
 class LeaderIdAndEpoch(Struct):
@@ -46,23 +59,23 @@ class PartitionProduceResponse(Struct):
     log_append_time_ms: Int64 = -1
     log_start_offset: Int64 = field(default=-1, versions="5+")
     record_errors: list[BatchIndexAndErrorMessage] = field(factory=list, versions="8+")
-    error_message: String | None = field(default=None, versions="8+")
+    error_message: MessageText | None = field(default=None, versions="8+")
     current_leader: LeaderIdAndEpoch | None = field(
         default=None, versions="10+", nullable="none", tag=0
     )
 
 
 class TopicProduceResponse(Struct):
-    name: String = field(default="", versions="3-12")
-    topic_id: Uuid = field(default=ZERO_UUID, versions="13+")
+    name: TopicName = field(default="", versions="3-12")
+    topic_id: TopicId = field(default=ZERO_UUID, versions="13+")
     partition_responses: list[PartitionProduceResponse] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Int32 = 0
-    rack: String | None = None
+    rack: Text | None = None
 
 
 class ProduceResponse(Message, api_key=0, versions="3-13", flexible="9+"):

@@ -6,13 +6,13 @@ it sends them without headers.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Message, String, field
+from ottla.wire.schema import Int16, Message, Text, field
 
 
 class SaslHandshakeRequest(Message, api_key=17, versions="0-1"):
-    mechanism: String = ""
+    mechanism: Text = ""
 
 
 class SaslHandshakeResponse(Message, api_key=17, versions="0-1"):
     error_code: Int16 = 0
-    mechanisms: list[String] = field(factory=list)
+    mechanisms: list[Text] = field(factory=list)

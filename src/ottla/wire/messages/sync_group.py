@@ -6,27 +6,27 @@ Version 3 has static members (KIP-345), 5 the protocol type and name, which must
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bytes, Int16, Int32, Message, String, Struct, field
+from ottla.wire.schema import Assignment, GroupId, Int16, Int32, Message, Struct, Text, field
 
 
 class SyncGroupRequestAssignment(Struct):
-    member_id: String = ""
-    assignment: Bytes = b""
+    member_id: Text = ""
+    assignment: Assignment = b""
 
 
 class SyncGroupRequest(Message, api_key=14, versions="0-5", flexible="4+"):
-    group_id: String = ""
+    group_id: GroupId = ""
     generation_id: Int32 = 0
-    member_id: String = ""
-    group_instance_id: String | None = field(default=None, versions="3+")
-    protocol_type: String | None = field(default=None, versions="5+")
-    protocol_name: String | None = field(default=None, versions="5+")
+    member_id: Text = ""
+    group_instance_id: Text | None = field(default=None, versions="3+")
+    protocol_type: Text | None = field(default=None, versions="5+")
+    protocol_name: Text | None = field(default=None, versions="5+")
     assignments: list[SyncGroupRequestAssignment] = field(factory=list)
 
 
 class SyncGroupResponse(Message, api_key=14, versions="0-5", flexible="4+"):
     throttle_time_ms: Int32 = field(default=0, versions="1+")
     error_code: Int16 = 0
-    protocol_type: String | None = field(default=None, versions="5+")
-    protocol_name: String | None = field(default=None, versions="5+")
-    assignment: Bytes = b""
+    protocol_type: Text | None = field(default=None, versions="5+")
+    protocol_name: Text | None = field(default=None, versions="5+")
+    assignment: Assignment = b""

@@ -7,29 +7,40 @@ AddOffsetsToTxn.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import (
+    GroupId,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    Struct,
+    Text,
+    TopicName,
+    TransactionalId,
+    field,
+)
 
 
 class TxnOffsetCommitRequestPartition(Struct):
     partition_index: Int32 = 0
     committed_offset: Int64 = 0
     committed_leader_epoch: Int32 = field(default=-1, versions="2+")
-    committed_metadata: String | None = ""
+    committed_metadata: Text | None = ""
 
 
 class TxnOffsetCommitRequestTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[TxnOffsetCommitRequestPartition] = field(factory=list)
 
 
 class TxnOffsetCommitRequest(Message, api_key=28, versions="0-5", flexible="3+"):
-    transactional_id: String = ""
-    group_id: String = ""
+    transactional_id: TransactionalId = ""
+    group_id: GroupId = ""
     producer_id: Int64 = 0
     producer_epoch: Int16 = 0
     generation_id: Int32 = field(default=-1, versions="3+")
-    member_id: String = field(default="", versions="3+")
-    group_instance_id: String | None = field(default=None, versions="3+")
+    member_id: Text = field(default="", versions="3+")
+    group_instance_id: Text | None = field(default=None, versions="3+")
     topics: list[TxnOffsetCommitRequestTopic] = field(factory=list)
 
 
@@ -39,7 +50,7 @@ class TxnOffsetCommitResponsePartition(Struct):
 
 
 class TxnOffsetCommitResponseTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[TxnOffsetCommitResponsePartition] = field(factory=list)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.wire.schema import Int16, Int32, Message, String
+from ottla.wire.schema import Int16, Int32, Message, MessageText
 
 
 class UnregisterBrokerRequest(Message, api_key=64, versions="0", flexible="0+"):
@@ -12,4 +12,4 @@ class UnregisterBrokerRequest(Message, api_key=64, versions="0", flexible="0+"):
 class UnregisterBrokerResponse(Message, api_key=64, versions="0", flexible="0+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = ""
+    error_message: MessageText | None = ""

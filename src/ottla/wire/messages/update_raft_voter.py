@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Message, String, Struct, Uint16, Uuid, field
+from ottla.wire.schema import Int16, Int32, Message, Struct, Text, Uint16, Uuid, field
 
 
 class Listener(Struct):
-    name: String = ""
-    host: String = ""
+    name: Text = ""
+    host: Text = ""
     port: Uint16 = 0
 
 
@@ -18,7 +18,7 @@ class KRaftVersionFeature(Struct):
 
 
 class UpdateRaftVoterRequest(Message, api_key=82, versions="0", flexible="0+"):
-    cluster_id: String | None = ""
+    cluster_id: Text | None = ""
     current_leader_epoch: Int32 = 0
     voter_id: Int32 = 0
     voter_directory_id: Uuid = ZERO_UUID
@@ -29,7 +29,7 @@ class UpdateRaftVoterRequest(Message, api_key=82, versions="0", flexible="0+"):
 class CurrentLeader(Struct):
     leader_id: Int32 = -1
     leader_epoch: Int32 = -1
-    host: String = ""
+    host: Text = ""
     port: Int32 = 0
 
 

@@ -13,8 +13,9 @@ from ottla.wire.schema import (
     Int32,
     Int64,
     Message,
-    String,
     Struct,
+    Text,
+    TopicName,
     Uint16,
     Uuid,
     field,
@@ -33,12 +34,12 @@ class VoteRequestPartitionData(Struct):
 
 
 class VoteRequestTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[VoteRequestPartitionData] = field(factory=list)
 
 
 class VoteRequest(Message, api_key=52, versions="0-2", flexible="0+"):
-    cluster_id: String | None = None
+    cluster_id: Text | None = None
     voter_id: Int32 = field(default=-1, versions="1+")
     topics: list[VoteRequestTopicData] = field(factory=list)
 
@@ -52,13 +53,13 @@ class VoteResponsePartitionData(Struct):
 
 
 class VoteResponseTopicData(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[VoteResponsePartitionData] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Uint16 = 0
 
 

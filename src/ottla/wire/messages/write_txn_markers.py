@@ -6,11 +6,11 @@ that of its records.
 
 from __future__ import annotations
 
-from ottla.wire.schema import Bool, Int8, Int16, Int32, Int64, Message, String, Struct, field
+from ottla.wire.schema import Bool, Int8, Int16, Int32, Int64, Message, Struct, TopicName, field
 
 
 class WritableTxnMarkerTopic(Struct):
-    name: String = ""
+    name: TopicName = ""
     partition_indexes: list[Int32] = field(factory=list)
 
 
@@ -33,7 +33,7 @@ class WritableTxnMarkerPartitionResult(Struct):
 
 
 class WritableTxnMarkerTopicResult(Struct):
-    name: String = ""
+    name: TopicName = ""
     partitions: list[WritableTxnMarkerPartitionResult] = field(factory=list)
 
 
