@@ -15,10 +15,12 @@ from tests.conformance.kafka.process import reason_unavailable as reason_no_java
 from tests.conformance.kafka_python.client import KafkaPythonClient
 from tests.conformance.kcat.client import KcatClient
 from tests.conformance.kcat.client import reason_unavailable as reason_no_kcat
+from tests.conformance.ottla.client import OttlaClient
 from tests.conformance.topics import Topics
 from tests.support.nodes.nodes import RunningNode, running_node
 
 CLIENTS = [
+    "ottla",
     "confluent",
     "kafka-python",
     "aiokafka",
@@ -82,6 +84,8 @@ def kcat(node: RunningNode) -> KcatClient:
 
 def client_named(name: str, request: pytest.FixtureRequest, node: RunningNode) -> Client:
     match name:
+        case "ottla":
+            return OttlaClient(node.bootstrap)
         case "confluent":
             return ConfluentClient(node.bootstrap)
         case "kafka-python":

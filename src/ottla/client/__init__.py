@@ -84,6 +84,7 @@ if TYPE_CHECKING:
         TopicAlreadyExistsError,
         TopicAuthorizationError,
         TransactionAbortableError,
+        TransactionAbortedError,
         TransactionalIdAuthorizationError,
         TransactionalIdNotFoundError,
         UnknownMemberIdError,
@@ -107,9 +108,6 @@ if TYPE_CHECKING:
     )
     from ottla.client.producing.topic_queues import (
         PartitionChoiceError,
-    )
-    from ottla.client.producing.transactions import (
-        TransactionAbortedError,
     )
     from ottla.client.records import (
         ConsumedRecord,
@@ -211,7 +209,7 @@ else:
             "TopicAuthorizationError": _ERRORS,
             "TopicPartition": "ottla.model.topic_partition",
             "TransactionAbortableError": _ERRORS,
-            "TransactionAbortedError": "ottla.client.producing.transactions",
+            "TransactionAbortedError": _ERRORS,
             "TransactionalIdAuthorizationError": _ERRORS,
             "TransactionalIdNotFoundError": _ERRORS,
             "UnknownMemberIdError": _ERRORS,

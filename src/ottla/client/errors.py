@@ -62,6 +62,10 @@ class BufferFullError(TimedOutError):
     """Records were not sent within `max.block.ms` because `buffer.memory` is full."""
 
 
+class TransactionAbortedError(ClientError):
+    """The record was not sent, because its transaction was aborted."""
+
+
 class ApiError(KafkaError, ClientError):
     """A node answered with an error code."""
 

@@ -12,6 +12,7 @@ from ottla.client.errors import (
     ClientError,
     IllegalStateError,
     TimedOutError,
+    TransactionAbortedError,
     error_for,
 )
 from ottla.client.producing.accumulator import Accumulator, HeadersLike, Payload
@@ -22,7 +23,6 @@ from ottla.client.producing.metrics import ProducerMetrics
 from ottla.client.producing.sender import ProduceSender
 from ottla.client.producing.transactions import (
     ProducerTransactions,
-    TransactionAbortedError,
     TransactionPhase,
 )
 from ottla.client.records import ConsumerGroupMetadata, OffsetAndMetadata, RecordMetadata

@@ -16,7 +16,7 @@ from typing import Final
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster, PartitionLeader
 from ottla.client.cluster.retries import STALE_METADATA, is_refusal, origin, public_error
-from ottla.client.errors import ClientError, TimedOutError
+from ottla.client.errors import ClientError, TimedOutError, TransactionAbortedError
 from ottla.client.producing.accumulator import Accumulator
 from ottla.client.producing.batch import ProducerBatch
 from ottla.client.producing.guarantees import DeliveryGuarantee
@@ -260,7 +260,7 @@ class ProduceSender:
         batch.fail(error)
         self._metrics.failed(batch)
         self.guarantee.batch_failed(error)
-        if not is_awaited:
+        if not is_awaited and not isinstance(error, TransactionAbortedError):
             partition = batch.partition
             _log.warning("%d records for %s were not written: %s", batch.count, partition, error)
 

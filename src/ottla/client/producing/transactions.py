@@ -67,10 +67,6 @@ class TransactionPhase(Enum):
     FATAL = auto()
 
 
-class TransactionAbortedError(ClientError):
-    """The record was not sent, because its transaction was aborted."""
-
-
 class ProducerTransactions:
     """A delivery guarantee: see guarantees.py. `on_change` wakes the sender, `on_error` fails what
     it has not sent."""
