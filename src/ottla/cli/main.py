@@ -35,6 +35,7 @@ _COMMANDS = (
     "dump",
     "trace",
     "simulate",
+    "gateway",
     "completion",
 )
 _GROUPS = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ottla.client import OffsetAndMetadata, TopicPartition
-from ottla.client.consuming.errors import PositionOutOfRangeError, NoOffsetForPartitionError
+from ottla.client.consuming.errors import NoOffsetForPartitionError, PositionOutOfRangeError
 from ottla.client.errors import IllegalStateError, TimedOutError
 from ottla.wire.records import TimestampType
 from tests.conformance.client.conftest import BrokerUnderTest
@@ -158,7 +158,9 @@ def test_a_reader_starts_where_the_policy_says(broker: BrokerUnderTest, name: st
             with pytest.raises(NoOffsetForPartitionError, match=r"no position is known"):
                 await read(reader, 1)
             reader.seek(only, 99)
-            with pytest.raises(PositionOutOfRangeError, match=r"99 in .*out of range|out of range: 99"):
+            with pytest.raises(
+                PositionOutOfRangeError, match=r"99 in .*out of range|out of range: 99"
+            ):
                 await read(reader, 1)
             reader.seek(only, 10)
             assert len(await read(reader, 1)) == 1

@@ -40,8 +40,8 @@ class KafkaBroker:
 
 
 @contextmanager
-def kafka_broker() -> Iterator[KafkaBroker]:
+def kafka_broker(settings: Mapping[str, str] | None = None) -> Iterator[KafkaBroker]:
     """Runs a broker of its own, in a process of its own, while the body does its work."""
-    with fresh(KafkaServer) as server:
+    with fresh(KafkaServer, settings or {}) as server:
         server.start()
         yield KafkaBroker(server.address)

@@ -52,6 +52,7 @@ Bootstrap = Annotated[
     str | None,
     typer.Option(
         "--bootstrap",
+        "--bootstrap-server",
         "-b",
         metavar="HOST:PORT",
         envvar="OTTLA_BOOTSTRAP",

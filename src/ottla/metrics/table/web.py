@@ -1,4 +1,4 @@
-"""The programs that serve HTTP: the schema registry."""
+"""The programs that serve HTTP: the schema registry and the gateway."""
 
 from __future__ import annotations
 
@@ -38,6 +38,21 @@ REGISTRY_OFFSET: Final = gauge(
 REGISTRY_WRITES: Final = counter(
     "ottla_registry_writes_total", "Records that this instance has written."
 )
+GATEWAY_SESSIONS: Final = gauge(
+    "ottla_gateway_sessions", "Consumers that the gateway has open for its callers."
+)
+GATEWAY_CALLERS: Final = gauge(
+    "ottla_gateway_callers", "Callers with other credentials for which the gateway has clients."
+)
+GATEWAY_IN_FLIGHT: Final = gauge(
+    "ottla_gateway_in_flight_bytes", "Messages that wait for the cluster's acknowledgement."
+)
+GATEWAY_PRODUCED: Final = counter(
+    "ottla_gateway_produced_messages_total", "Messages that the cluster has acknowledged."
+)
+GATEWAY_CONSUMED: Final = counter(
+    "ottla_gateway_consumed_messages_total", "Messages that callers were given."
+)
 
 WEB_FAMILIES: Final = (
     HTTP_REQUESTS,
@@ -48,4 +63,9 @@ WEB_FAMILIES: Final = (
     REGISTRY_WRITER,
     REGISTRY_OFFSET,
     REGISTRY_WRITES,
+    GATEWAY_SESSIONS,
+    GATEWAY_CALLERS,
+    GATEWAY_IN_FLIGHT,
+    GATEWAY_PRODUCED,
+    GATEWAY_CONSUMED,
 )

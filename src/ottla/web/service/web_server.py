@@ -10,6 +10,7 @@ import uvicorn
 from uvicorn.lifespan.off import LifespanOff
 
 from ottla.runtime.tasks import Tasks
+from ottla.web.service.http_connection import ServedConnection
 from ottla.web.service.listening import HttpTls, ListenAddress, ListenError
 
 _log = logging.getLogger(__name__)
@@ -19,6 +20,8 @@ _BACKLOG: Final = 1024
 # Of requests that are being answered when the program ends.
 _GRACE_S: Final = 10
 _HEADER_BYTES_MAX: Final = 64 << 10
+# Of a WebSocket.
+_FRAME_BYTES_MAX: Final = 16 << 20
 
 
 class WebServer:
@@ -36,7 +39,10 @@ class WebServer:
         self._address = address
         self._config = uvicorn.Config(
             application,
-            http="httptools",
+            http=ServedConnection,
+            ws="websockets-sansio",
+            ws_max_size=_FRAME_BYTES_MAX,
+            ws_per_message_deflate=False,
             loop="none",
             lifespan="off",
             log_config=None,

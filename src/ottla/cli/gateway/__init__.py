@@ -1,0 +1,1 @@
+"""`ottla gateway`: HTTP in front of a cluster."""

@@ -1,0 +1,1 @@
+"""Who calls, and the clients with which the gateway acts as that caller."""

@@ -1,0 +1,100 @@
+"""Makes the clients of a caller: with its own credentials, or with a delegation token for it.
+
+Connections to the cluster have the gateway's TLS settings and the caller's SASL credentials.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from ottla.channels import ChannelSecurity
+from ottla.client.cluster import ClientSeams
+from ottla.security.sasl.mechanism import ClientMechanism, Mechanism
+from ottla.security.sasl.oauthbearer import OAuthBearerClient
+from ottla.security.sasl.plain import PlainClient
+from ottla.security.sasl.scram import ScramClient
+from ottla.security.sasl.scram_credential import SCRAM_BY_NAME, random_text
+from ottla.web.gateway.callers.caller_pool import Access
+from ottla.web.gateway.callers.credentials import (
+    CallerCredentials,
+    CertificateIdentity,
+    OwnIdentity,
+)
+from ottla.web.gateway.callers.delegation import TokenIssuer
+from ottla.web.gateway.ottla_clients import OttlaClientFactory
+from ottla.web.service.identity import BasicCredentials, BearerCredentials
+
+_MS: Final = 1_000
+_JWT_PARTS: Final = 3
+
+
+class CallerAdmission:
+    """`own` is how the gateway itself connects. `mechanism` is that of passwords."""
+
+    def __init__(
+        self,
+        properties: Mapping[str, Any],
+        own: ChannelSecurity,
+        seams: ClientSeams,
+        mechanism: Mechanism,
+        issuer: TokenIssuer,
+    ) -> None:
+        self._properties = properties
+        self._own = own
+        self._seams = seams
+        self._mechanism = mechanism
+        self._issuer = issuer
+
+    async def __call__(self, credentials: CallerCredentials) -> Access:
+        if isinstance(credentials, OwnIdentity):
+            return Access(OttlaClientFactory(self._properties, self._own, self._seams))
+        expires_at = None
+        if isinstance(credentials, CertificateIdentity):
+            # Fails here if the gateway may not act for this user.
+            await self._issuer.token(credentials.username)
+        elif isinstance(credentials, BearerCredentials):
+            expires_at = self._expiry(credentials.token.value)
+        security = ChannelSecurity(tls=self._own.tls, mechanism=lambda: self._login(credentials))
+        return Access(OttlaClientFactory(self._properties, security, self._seams), expires_at)
+
+    def _login(self, credentials: CallerCredentials) -> ClientMechanism:
+        if isinstance(credentials, BearerCredentials):
+            return OAuthBearerClient(lambda: credentials.token)
+        if isinstance(credentials, CertificateIdentity):
+            token = self._issuer.ready_token(credentials.username)
+            return ScramClient(
+                SCRAM_BY_NAME[Mechanism.SCRAM_SHA_512],
+                token.id,
+                token.password,
+                nonce=random_text(self._seams.dice.below),
+                is_token=True,
+            )
+        assert isinstance(credentials, BasicCredentials)
+        if self._mechanism is Mechanism.PLAIN:
+            return PlainClient(credentials.username, credentials.password)
+        return ScramClient(
+            SCRAM_BY_NAME[self._mechanism],
+            credentials.username,
+            credentials.password,
+            nonce=random_text(self._seams.dice.below),
+        )
+
+    def _expiry(self, token: str) -> float | None:
+        """When a token says that it ends, in monotonic seconds. The cluster verifies the token."""
+        parts = token.split(".")
+        if len(parts) != _JWT_PARTS:
+            return None
+        try:
+            claims = msgspec.json.decode(
+                base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
+            )
+            expires_s = float(claims["exp"])
+        except (binascii.Error, msgspec.MsgspecError, LookupError, TypeError, ValueError):
+            return None
+        clock = self._seams.clock
+        return clock.monotonic() + expires_s - clock.now_ms() / _MS

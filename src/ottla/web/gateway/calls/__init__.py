@@ -1,0 +1,1 @@
+"""The six plain calls: produce one or many messages, subscribe, poll, commit and seek."""

@@ -1,0 +1,1 @@
+"""Messages as JSON: what the six calls take and answer."""

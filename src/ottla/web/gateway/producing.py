@@ -1,0 +1,107 @@
+"""Sends messages for callers, with a limit on what is in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+
+from ottla.client.records import RecordMetadata
+from ottla.model import ErrorCode
+from ottla.web.gateway.callers.caller_clients import CallerClients
+from ottla.web.gateway.clients import MessageProducer
+from ottla.web.gateway.cluster_problems import CLIENT_ERRORS, problem_of
+from ottla.web.gateway.messages.bodies import OutgoingMessage
+from ottla.web.gateway.problems import GatewayProblem, too_many
+
+# A message in a batch: its bookkeeping.
+_MESSAGE_BYTES = 256
+
+
+class Producing:
+    """One per gateway."""
+
+    def __init__(self, *, in_flight_bytes_max: int) -> None:
+        self._max = in_flight_bytes_max
+        self.in_flight_bytes = 0
+        # Messages, since the start.
+        self.acknowledged = 0
+
+    async def send(
+        self, caller: CallerClients, topic: str, message: OutgoingMessage
+    ) -> RecordMetadata:
+        """Returns when the cluster has acknowledged the message. Raises GatewayProblem or the
+        client's error."""
+        producer = caller.ready_producer or await caller.producer()
+        if message.partition is not None or not producer.knows(topic):
+            count = await producer.partition_count(topic)
+            if message.partition is not None and message.partition >= count:
+                raise _no_partition(topic, message.partition)
+        size = message.size + _MESSAGE_BYTES
+        self._reserve(size)
+        try:
+            found = await (await producer.send(topic, message))
+            self.acknowledged += 1
+            return found
+        finally:
+            self.in_flight_bytes -= size
+
+    async def send_all(
+        self,
+        caller: CallerClients,
+        topic: str,
+        messages: Sequence[OutgoingMessage | GatewayProblem],
+    ) -> list[RecordMetadata | GatewayProblem]:
+        """The outcome of each message, in their order. Raises what concerns all of them."""
+        producer = caller.ready_producer or await caller.producer()
+        count = await producer.partition_count(topic)
+        size = sum(
+            each.size + _MESSAGE_BYTES for each in messages if isinstance(each, OutgoingMessage)
+        )
+        self._reserve(size)
+        try:
+            sent = [await _sent(producer, topic, message, count) for message in messages]
+            outcomes = [
+                each if isinstance(each, GatewayProblem) else await _outcome(each) for each in sent
+            ]
+            self.acknowledged += sum(isinstance(each, RecordMetadata) for each in outcomes)
+            return outcomes
+        finally:
+            self.in_flight_bytes -= size
+
+    def _reserve(self, size: int) -> None:
+        # One message alone is always let in.
+        if self.in_flight_bytes and self.in_flight_bytes + size > self._max:
+            raise too_many(
+                "BUFFER_EXHAUSTED",
+                f"{self.in_flight_bytes} bytes wait for the cluster, as many as may: send again "
+                "later.",
+            )
+        self.in_flight_bytes += size
+
+
+async def _sent(
+    producer: MessageProducer, topic: str, message: OutgoingMessage | GatewayProblem, count: int
+) -> Awaitable[RecordMetadata] | GatewayProblem:
+    if isinstance(message, GatewayProblem):
+        return message
+    if message.partition is not None and message.partition >= count:
+        return _no_partition(topic, message.partition)
+    try:
+        return await producer.send(topic, message)
+    except CLIENT_ERRORS as error:
+        return problem_of(error)
+
+
+async def _outcome(sent: Awaitable[RecordMetadata]) -> RecordMetadata | GatewayProblem:
+    try:
+        return await sent
+    except CLIENT_ERRORS as error:
+        return problem_of(error)
+
+
+def _no_partition(topic: str, partition: int) -> GatewayProblem:
+    return GatewayProblem(
+        404,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.name,
+        f"The topic {topic} has no partition {partition}.",
+        more={"error_code": int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)},
+    )

@@ -1,0 +1,1 @@
+"""The paths of Confluent's REST Proxy API, version 2."""

@@ -1,0 +1,1 @@
+"""Messages as they come: server-sent events and WebSockets."""
