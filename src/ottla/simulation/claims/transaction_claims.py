@@ -178,7 +178,7 @@ class FencedProducersWriteNothing:
 
     def check(self, history: History) -> Iterator[str]:
         begun = {each.name: each for each in history.of(TransactionBegun)}
-        # Each broker allocates from a block of its own, so a later producer id may be a lower number.
+        # Each broker has a block of ids of its own, so a later producer id may be a lower number.
         ages: dict[int, int] = {}
         # By transactional id: age of the producer id, and epoch, that a producer was given last.
         latest: dict[str, tuple[int, int]] = {}
