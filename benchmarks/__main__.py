@@ -9,6 +9,7 @@ measure servers, want an otherwise idle machine, and add a line to history.jsonl
     versus         one Ottla node and one Apache Kafka broker          8, 2
     groups         consuming from both in groups                       10, 4
     transactions   writing to both in transactions, reading            5, 2
+    counting       loading a node with and without metrics             2, 1
     security       loading both over TLS; authorization                3, 1
     cluster        starting, loading and hitting three nodes of each   20, 4
     availability   restarting and killing three Ottla nodes in turn    4, 1
@@ -30,7 +31,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import cluster, groups, pipeline, security, transactions, versus
+from benchmarks import cluster, counting, groups, pipeline, security, transactions, versus
 from benchmarks.cluster import availability, partitions, workers
 from benchmarks.figure import Figure
 from benchmarks.versus import history
@@ -40,6 +41,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "versus": versus.run,
     "groups": groups.run,
     "transactions": transactions.run,
+    "counting": counting.run,
     "security": security.run,
     "cluster": cluster.run,
     "availability": availability.run,

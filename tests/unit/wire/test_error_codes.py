@@ -27,7 +27,7 @@ def test_every_response_without_errors_has_no_error_codes(key: int) -> None:
     made = response()
     if hasattr(made, "error_code"):
         made.error_code = 0
-    assert error_codes_of(response)(made) == []
+    assert error_codes_of(response)(made) == ()
 
 
 def test_the_codes_of_all_parts_are_found_in_their_order() -> None:
@@ -43,8 +43,8 @@ def test_the_codes_of_all_parts_are_found_in_their_order() -> None:
             for name, codes in (("a", (0, 6)), ("b", (87,)), ("c", ()))
         ]
     )
-    assert error_codes_of(ProduceResponse)(response) == [6, 87]
-    assert error_codes_of(FetchResponse)(FetchResponse(error_code=70)) == [70]
+    assert error_codes_of(ProduceResponse)(response) == (6, 87)
+    assert error_codes_of(FetchResponse)(FetchResponse(error_code=70)) == (70,)
 
 
 def test_the_codes_of_the_whole_response_and_of_its_parts_are_found() -> None:
@@ -52,12 +52,12 @@ def test_the_codes_of_the_whole_response_and_of_its_parts_are_found() -> None:
     quorum = DescribeQuorumResponse(
         error_code=3, topics=[DescribeQuorumResponseTopicData(partitions=[partition])]
     )
-    assert error_codes_of(DescribeQuorumResponse)(quorum) == [3, 41]
+    assert error_codes_of(DescribeQuorumResponse)(quorum) == (3, 41)
     acls = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(error_code=31)])
-    assert error_codes_of(DeleteAclsResponse)(acls) == [31]
+    assert error_codes_of(DeleteAclsResponse)(acls) == (31,)
 
 
 def test_a_missing_list_has_no_codes() -> None:
     response = OffsetFetchResponse(error_code=16)
     response.topics = None  # type: ignore[assignment]
-    assert error_codes_of(OffsetFetchResponse)(response) == [16]
+    assert error_codes_of(OffsetFetchResponse)(response) == (16,)

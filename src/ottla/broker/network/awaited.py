@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from ottla.broker.network.pending import Pending
-from ottla.broker.network.request_metrics import Timing
+from ottla.broker.network.request_metrics import ApiMetrics, Timing
 from ottla.broker.network.throttling import Charge
 from ottla.wire.schema import Message
 
@@ -22,6 +22,9 @@ class Awaited(NamedTuple):
     version: int
     correlation_id: int
     lets_others_pass: bool
+    # None if requests are not measured.
+    metrics: ApiMetrics | None
+    # None if this one is not timed.
     timing: Timing | None
     charge: Charge | None
 
@@ -43,7 +46,7 @@ class AwaitedResponses:
     @property
     def apis(self) -> list[str]:
         """The APIs of the requests. None if requests are not measured."""
-        return [each.timing[0].name for each in self.queue if each.timing is not None]
+        return [each.metrics.name for each in self.queue if each.metrics is not None]
 
     def add(self, awaited: Awaited, on_resolved: Callable[[], None]) -> None:
         self.queue.append(awaited)

@@ -28,10 +28,9 @@ from ottla.broker.network.handling import HandledApi, unsupported_version
 from ottla.broker.network.listener_access import ListenerAccess
 from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.pending import Pending
-from ottla.broker.network.request_metrics import Timing
 from ottla.broker.network.responses import Responses
 from ottla.broker.network.sender_contexts import SenderContexts
-from ottla.broker.network.throttling import Charge, Throttling
+from ottla.broker.network.throttling import Throttling
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.runtime.clock import Clock
 from ottla.runtime.network import Connection
@@ -305,16 +304,21 @@ class ClientConnection:
         context = self._contexts.get(key << 16 | version)
         if context is None or context.client_id != client_id:
             context = self._senders.make(api, version, client_id)
-        timing = None
+        metrics = timing = None
         if self._is_measured:
             metrics = api.metrics
             if metrics.of_followers is not None:
                 metrics = metrics.for_request(request)
             metrics.requests[version] += 1
             metrics.bytes += len(frame)
-            answer = api.handler(context, request)
-            handled = self._monotonic()
-            timing = (metrics, self._arrived, started, handled, handled)
+            metrics.untimed -= 1
+            if metrics.untimed:
+                answer = api.handler(context, request)
+            else:
+                times = metrics.take_gap()
+                answer = api.handler(context, request)
+                handled = self._monotonic()
+                timing = (metrics, times, self._arrived, started, handled, handled)
         else:
             answer = api.handler(context, request)
         charge = None
@@ -324,44 +328,39 @@ class ClientConnection:
         if isinstance(answer, Message) and not self._queue:
             if charge is not None:
                 self._throttling.apply(charge, answer)
-            self._responses.add(answer, version, correlation_id, timing)
+            self._responses.add(answer, version, correlation_id, metrics, timing)
         elif answer is not None:
-            self._await(api, answer, version, correlation_id, timing, charge)
+            pending = self._pending(api, answer)
+            lets_pass = api.key is ApiKey.PRODUCE
+            self._awaited.add(
+                Awaited(pending, version, correlation_id, lets_pass, metrics, timing, charge),
+                self._answer_resolved,
+            )
         else:
             if charge is not None:
                 self._throttling.apply(charge, None)
             if timing is not None:
-                metrics.completed(self._arrived, started, handled, handled, handled)
+                timing[0].completed(*timing[1:], timing[-1])
 
     def _refuse_version(self, api: HandledApi, correlation_id: int, started: float) -> None:
         """Answers an unsupported version of ApiVersions with the supported ones, in version 0."""
-        timing = None
+        metrics = timing = None
         if self._is_measured:
             now = self._monotonic()
-            api.metrics.requests[0] += 1
-            timing = (api.metrics, self._arrived, started, now, now)
-        self._responses.add(unsupported_version(api), 0, correlation_id, timing)
+            metrics = api.metrics
+            metrics.requests[0] += 1
+            timing = (metrics, 1, self._arrived, started, now, now)
+        self._responses.add(unsupported_version(api), 0, correlation_id, metrics, timing)
 
-    def _await(
-        self,
-        api: HandledApi,
-        answer: Message | Pending | Awaitable[Message],
-        version: int,
-        correlation_id: int,
-        timing: Timing | None,
-        charge: Charge | None,
-    ) -> None:
+    def _pending(self, api: HandledApi, answer: Message | Pending | Awaitable[Message]) -> Pending:
         if isinstance(answer, Pending):
-            pending = answer
+            return answer
+        pending = Pending()
+        if isinstance(answer, Message):
+            pending.resolve(answer)
         else:
-            pending = Pending()
-            if isinstance(answer, Message):
-                pending.resolve(answer)
-            else:
-                self._tasks.start(api.key.name, self._resolve(answer, pending))
-        is_append = api.key is ApiKey.PRODUCE
-        awaited = Awaited(pending, version, correlation_id, is_append, timing, charge)
-        self._awaited.add(awaited, self._answer_resolved)
+            self._tasks.start(api.key.name, self._resolve(answer, pending))
+        return pending
 
     def _identified(self) -> None:
         self._frames.frame_bytes_max = self._request_bytes_max
@@ -392,7 +391,9 @@ class ClientConnection:
         for awaited, response in self._awaited.take_resolved():
             timing = awaited.timing
             if timing is not None:
-                timing = (*timing[:4], self.last_active)
+                timing = (*timing[:5], self.last_active)
             if awaited.charge is not None:
                 self._throttling.apply(awaited.charge, response)
-            self._responses.add(response, awaited.version, awaited.correlation_id, timing)
+            self._responses.add(
+                response, awaited.version, awaited.correlation_id, awaited.metrics, timing
+            )

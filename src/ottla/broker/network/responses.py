@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from ottla.broker.network.request_metrics import Timing
+from ottla.broker.network.request_metrics import ApiMetrics, Timing
 from ottla.metrics import Counter
 from ottla.model import Buffer, Part
 from ottla.runtime.network import Connection
@@ -37,9 +37,14 @@ class Responses:
         return self._bytes > _BYTES_MAX
 
     def add(
-        self, response: Message, version: int, correlation_id: int, timing: Timing | None
+        self,
+        response: Message,
+        version: int,
+        correlation_id: int,
+        metrics: ApiMetrics | None,
+        timing: Timing | None,
     ) -> None:
-        """A response that is not measured has no timing."""
+        """A response that is not measured has no metrics, one that is not timed no timing."""
         if isinstance(response, FetchResponse):
             self._has_files = True
             self._bytes += encode_response_into(
@@ -49,9 +54,12 @@ class Responses:
             whole = encode_whole_response(response, version, correlation_id=correlation_id)
             self._parts.append(whole)
             self._bytes += len(whole)
-        if timing is not None:
-            timing[0].count_errors(response)
-            self._timings.append(timing)
+        if metrics is not None:
+            codes = metrics.errors_of(response)
+            if codes:
+                metrics.count_errors(codes)
+            if timing is not None:
+                self._timings.append(timing)
 
     def write_to(self, connection: Connection) -> None:
         parts = self._parts
@@ -72,8 +80,8 @@ class Responses:
         if not timings:
             return
         now = self._monotonic()
-        for metrics, arrived, started, handled, answered in timings:
-            metrics.completed(arrived, started, handled, answered, now)
+        for metrics, times, arrived, started, handled, answered in timings:
+            metrics.completed(times, arrived, started, handled, answered, now)
 
     def clear(self) -> None:
         self._parts.clear()

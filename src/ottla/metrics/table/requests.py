@@ -33,16 +33,18 @@ REQUEST_BYTES: Final = counter(
 )
 REQUEST_SECONDS: Final = histogram(
     "ottla_request_seconds",
-    "Time from the arrival of a request until its response was written to the connection, by API.",
+    "Time from the arrival of a request until its response was written to the connection, by API. "
+    "While an API has more than 1,000 requests per second, one of 32 is timed and counts as 32.",
     "api",
     kafka=_REQUESTS.format("TotalTimeMs"),
 )
 REQUEST_PHASE_SECONDS: Final = histogram(
     "ottla_request_phase_seconds",
-    "The parts of ottla_request_seconds. queue: until the request was handled; a request waits for "
-    "the earlier ones of its connection. local: handling on this node. remote: waiting for other "
-    "nodes, for records (long polls) or for members of a group. throttle: delay by quotas. send: "
-    "until the response was written; a response waits for the earlier ones of its connection.",
+    "The parts of ottla_request_seconds, of the same requests. queue: until the request was "
+    "handled; a request waits for the earlier ones of its connection. local: handling on this "
+    "node. remote: waiting for other nodes, for records (long polls) or for members of a group. "
+    "throttle: delay by quotas. send: until the response was written; a response waits for the "
+    "earlier ones of its connection.",
     "api",
     "phase",
     kafka="kafka.network:type=RequestMetrics,name={RequestQueueTimeMs,LocalTimeMs,RemoteTimeMs,"

@@ -14,7 +14,7 @@ from ottla.wire.schema.types import Array, FieldType, Nested
 
 _ERROR_CODE: Final = "error_code"
 
-ErrorCodes: TypeAlias = Callable[[Any], list[int]]
+ErrorCodes: TypeAlias = Callable[[Any], tuple[int, ...]]
 
 
 @cache
@@ -23,7 +23,8 @@ def error_codes_of(response: type[Message]) -> ErrorCodes:
     its topics, partitions and other parts included."""
     source = SourceText({})
     with source.block("def error_codes(m):"):
-        source.line("found = []")
+        # Nearly always it stays so, and nothing is made.
+        source.line("found = ()")
         _add_codes(source, response, "m")
         source.line("return found")
     made: ErrorCodes = source.make("error_codes", f"error codes of {response.__name__}")
@@ -35,7 +36,7 @@ def _add_codes(source: SourceText, struct: type[Struct], name: str) -> None:
         value = f"{name}.{field.name}"
         if field.name == _ERROR_CODE:
             with source.block(f"if {value}:"):
-                source.line(f"found.append({value})")
+                source.line(f"found += ({value},)")
         elif (nested := _nested_in(field.type)) is None or not _has_codes(nested):
             continue
         elif isinstance(field.type, Array):
