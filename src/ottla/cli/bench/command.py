@@ -70,7 +70,8 @@ def bench(
     with client_command() as terminal:
         from ottla.cli.bench.load import BenchLoad
         from ottla.cli.bench.run import run_bench
-        from ottla.cli.connection.cluster_client import connect
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.connection.cluster_access import resolve
         from ottla.runtime.system_clock import SystemClock
 
         load = BenchLoad(
@@ -80,7 +81,18 @@ def bench(
             acks=acks.value,
             compression=compression.value,
         )
-        cluster = connect(options, terminal)
-        run_bench(
-            cluster, terminal, SystemClock(), load, topic, partitions=partitions, as_json=as_json
+        access = resolve(options)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_bench(
+                admin,
+                access,
+                terminal,
+                SystemClock(),
+                load,
+                topic,
+                partitions=partitions,
+                as_json=as_json,
+            ),
         )

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-
-from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from ottla.cli.bench.latency import Latencies, LatencyTest
 from ottla.cli.bench.load import BenchLoad, Throughput
 from ottla.cli.bench.report import Report, print_report, report_json
 from ottla.cli.bench.throughput import ConsumeTest, ProduceTest, warm_up
-from ottla.cli.connection.cluster_client import (
-    REQUEST_TIMEOUT_S,
-    ConnectedCluster,
-    producer_configs,
-    result_of,
-)
-from ottla.cli.connection.connection_watch import ConnectionWatch
-from ottla.cli.connection.deliveries import Deliveries
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.cluster_access import ClusterAccess
+from ottla.cli.connection.connection_watch import ConnectionWatch, answers
+from ottla.cli.connection.data_clients import new_consumer, new_producer
+from ottla.cli.connection.topic_lookup import existing_partitions, latest_offsets
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
+from ottla.client.administration.admin import Admin
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.producing.producer import Producer
+from ottla.model import TopicPartition
 from ottla.runtime.clock import Clock
 
 
-def run_bench(
-    cluster: ConnectedCluster,
+async def run_bench(
+    admin: Admin,
+    access: ClusterAccess,
     terminal: Terminal,
     clock: Clock,
     load: BenchLoad,
@@ -36,9 +35,9 @@ def run_bench(
     as_json: bool,
 ) -> None:
     if topic is not None:
-        partitions = len(cluster.partitions(topic))
-    with _topic(cluster, topic, f"ottla-bench-{clock.now_ms()}", partitions) as name:
-        report = Bench(cluster, terminal, clock, load, name, partitions).run()
+        partitions = len(await existing_partitions(admin, topic))
+    async with _topic(admin, topic, f"ottla-bench-{clock.now_ms()}", partitions) as name:
+        report = await Bench(admin, access, terminal, clock, load, name, partitions).run()
     if as_json:
         for fields in report_json(report):
             terminal.print_json(fields)
@@ -51,81 +50,90 @@ class Bench:
 
     def __init__(
         self,
-        cluster: ConnectedCluster,
+        admin: Admin,
+        access: ClusterAccess,
         terminal: Terminal,
         clock: Clock,
         load: BenchLoad,
         topic: str,
         partition_count: int,
     ) -> None:
-        self._cluster = cluster
+        self._admin = admin
+        self._access = access
         self._terminal = terminal
         self._clock = clock
         self._load = load
         self._topic = topic
         self._partitions = range(partition_count)
-        self._watch = ConnectionWatch(clock, terminal, is_patient=False)
+        self._watch = ConnectionWatch(clock, terminal, lambda: answers(admin), is_patient=False)
 
-    def run(self) -> Report:
-        deliveries = Deliveries()
-        configs = {"delivery.report.only.error": True, "on_delivery": deliveries.on_delivery}
-        producer = self._cluster.producer(self._producer_configs | configs)
-        warm_up(producer, self._topic)
-        starts = self._cluster.latest(self._topic, self._partitions)
-        with self._progress("produce") as progress:
-            test = ProduceTest(producer, self._topic, deliveries)
-            produced = test.run(self._load, self._clock, progress)
-        consumed = self._consume(starts, produced)
-        return Report(self._load, len(self._partitions), produced, consumed, self._latencies())
+    async def run(self) -> Report:
+        async with self._producer() as producer:
+            await warm_up(producer, self._topic)
+            starts = await self._ends()
+            with self._progress("produce") as progress:
+                test = ProduceTest(producer, self._topic)
+                produced = await test.run(self._load, self._clock, progress)
+        consumed = await self._consume(starts, produced)
+        latencies = await self._latencies()
+        return Report(self._load, len(self._partitions), produced, consumed, latencies)
 
-    def _consume(self, starts: Mapping[int, int], produced: Throughput) -> Throughput:
-        with self._consumer(starts) as consumer, self._progress("consume") as progress:
-            return ConsumeTest(consumer, self._watch).run(
-                self._load, produced.records, self._clock, progress
-            )
+    async def _consume(self, starts: Mapping[int, int], produced: Throughput) -> Throughput:
+        async with self._consumer(starts) as consumer:
+            with self._progress("consume") as progress:
+                return await ConsumeTest(consumer, self._watch).run(
+                    self._load, produced.records, self._clock, progress
+                )
 
-    def _latencies(self) -> Latencies:
-        producer = self._cluster.producer(self._producer_configs | {"linger.ms": 0})
-        warm_up(producer, self._topic)
-        ends = self._cluster.latest(self._topic, self._partitions)
-        with self._consumer(ends) as consumer, self._progress("latency") as progress:
-            test = LatencyTest(producer, consumer, self._topic, self._watch)
-            test.wait_at_end(len(self._partitions))
-            return test.run(self._load, self._clock, progress)
+    async def _latencies(self) -> Latencies:
+        async with self._producer({"linger.ms": 0}) as producer:
+            await warm_up(producer, self._topic)
+            async with self._consumer(await self._ends()) as consumer:
+                await self._wait_fetching(consumer)
+                with self._progress("latency") as progress:
+                    test = LatencyTest(producer, consumer, self._topic, self._watch, self._clock)
+                    return await test.run(self._load, progress)
 
-    @property
-    def _producer_configs(self) -> dict[str, object]:
+    async def _wait_fetching(self, consumer: Consumer) -> None:
+        """The first fetches connect, which is not to be measured."""
+        while any(consumer.lag(name) is None for name in consumer.assignment()):
+            await self._watch.check(has_received=bool(await consumer.poll(0.05)))
+
+    def _producer(self, configs: Mapping[str, object] | None = None) -> Producer:
         load = self._load
-        return producer_configs(acks=load.acks, compression=load.compression, is_long=True)
-
-    @contextmanager
-    def _consumer(self, starts: Mapping[int, int]) -> Iterator[Consumer]:
-        consumer = self._cluster.consumer({"error_cb": self._watch.on_error})
-        consumer.assign(
-            [TopicPartition(self._topic, number, offset) for number, offset in starts.items()]
+        return new_producer(
+            self._access,
+            {"acks": load.acks, "compression.type": load.compression, **(configs or {})},
         )
-        try:
+
+    async def _ends(self) -> dict[int, int]:
+        return await latest_offsets(self._admin, self._topic, self._partitions)
+
+    @asynccontextmanager
+    async def _consumer(self, starts: Mapping[int, int]) -> AsyncIterator[Consumer]:
+        async with new_consumer(self._access) as consumer:
+            names = {TopicPartition(self._topic, number): at for number, at in starts.items()}
+            consumer.assign(names)
+            for name, offset in names.items():
+                consumer.seek(name, offset)
             yield consumer
-        finally:
-            consumer.close()
 
     def _progress(self, title: str) -> RecordProgress:
         return RecordProgress(self._terminal.stderr, self._clock, title=title, patience_s=0)
 
 
-@contextmanager
-def _topic(
-    cluster: ConnectedCluster, given: str | None, fresh: str, partitions: int
-) -> Iterator[str]:
+@asynccontextmanager
+async def _topic(
+    admin: Admin, given: str | None, fresh: str, partitions: int
+) -> AsyncIterator[str]:
     """The given topic, or a new one that is deleted afterwards."""
     if given is not None:
         yield given
         return
-    topics = [NewTopic(fresh, num_partitions=partitions)]
-    created = cluster.admin.create_topics(topics, request_timeout=REQUEST_TIMEOUT_S)
-    result_of(created[fresh], f"create topic {fresh}")
+    with doing(f"create topic {fresh}"):
+        await admin.create_topic(fresh, partitions=partitions)
     try:
         yield fresh
     finally:
-        deleted = cluster.admin.delete_topics([fresh], request_timeout=REQUEST_TIMEOUT_S)
-        result_of(deleted[fresh], f"delete topic {fresh}")
+        with doing(f"delete topic {fresh}"):
+            (await admin.delete_topics([fresh])).all()

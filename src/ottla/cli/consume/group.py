@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
-
-from ottla.cli.connection.cluster_client import ConnectedCluster, refused_by_client
-from ottla.cli.connection.connection_watch import ConnectionWatch
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.connection_watch import ConnectionWatch, answers
+from ottla.cli.connection.topic_lookup import existing_partitions, last_stable_offsets
 from ottla.cli.consume.loop import read_until_done
 from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import Anchor, StartPosition
 from ottla.cli.display.terminal import Terminal
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.administration.admin import Admin
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.errors import ClientError, IllegalStateError, TimedOutError
+from ottla.client.records import ConsumedRecord
+from ottla.model import TopicPartition
 from ottla.runtime.clock import Clock
 
 COMMIT_INTERVAL_S: Final = 1.0
+# A position that is not known by then is looked at again in the next round.
+_POSITION_TIMEOUT_S: Final = 0.1
 
 
 class GroupRequest(NamedTuple):
@@ -100,89 +106,93 @@ class GroupReading:
         """Stops reading after the received records are written."""
         self._is_stopped = True
 
-    def begin(self) -> None:
-        self._consumer.subscribe(
-            [self._request.topic], on_assign=self._on_assign, on_revoke=self._on_revoke
+    async def begin(self) -> None:
+        await self._consumer.subscribe(
+            [self._request.topic], on_assigned=self._on_assigned, on_revoked=self._on_revoked
         )
 
-    def take(self, messages: Sequence[Message], output: RecordOutput) -> None:
-        for message in messages:
+    def take(self, records: Sequence[ConsumedRecord], output: RecordOutput) -> None:
+        for record in records:
             if self.records == self._request.records_max:
                 break
-            partition, offset = message.partition(), message.offset()
-            error = message.error()
-            if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
-                raise refused_by_client(f"read as a member of {self._request.group}", error)
-            assert partition is not None
-            assert offset is not None
-            if error is None and self._is_in_range(partition, offset):
-                output.append(message)
+            partition, offset = record.partition, record.offset
+            if self._is_in_range(partition, offset):
+                output.append(record)
                 self._taken[partition] = offset + 1
                 self.records += 1
-                self.size_in_bytes += len(message)
-            if self._ends is not None and offset >= self._ends.get(partition, 0) - (error is None):
+                self.size_in_bytes += len(record.value or b"")
+            if self._ends is not None and offset >= self._ends.get(partition, 0) - 1:
                 self._finished.add(partition)
 
-    def flushed(self) -> None:
+    async def flushed(self) -> None:
         self._written |= self._taken
         self._taken.clear()
+        await self._find_finished()
         if self._clock.monotonic() - self._committed_at >= COMMIT_INTERVAL_S:
-            self.commit()
+            await self.commit()
 
-    def commit(self) -> None:
+    async def commit(self) -> None:
         """Commits the written offsets. If it fails, the records are read again by the next run."""
         self._committed_at = self._clock.monotonic()
         if not self._written:
             return
-        offsets = [
-            TopicPartition(self._request.topic, partition, offset)
-            for partition, offset in sorted(self._written.items())
-        ]
+        offsets = {self._name(partition): at for partition, at in sorted(self._written.items())}
         self._written.clear()
         try:
-            self._consumer.commit(offsets=offsets, asynchronous=False)
-        except KafkaException as error:
-            self._terminal.notice(
-                f"Offset commit failed; the records may be read again: {error.args[0].str()}."
-            )
+            await self._consumer.commit(offsets)
+        except ClientError as error:
+            self._terminal.notice(f"Offset commit failed; the records may be read again: {error}.")
+
+    async def _find_finished(self) -> None:
+        """The last offsets may be transaction markers, which are no records: only the position
+        shows the end."""
+        if self._ends is None:
+            return
+        for name in self._consumer.assignment():
+            if name.partition not in self._finished:
+                with suppress(TimedOutError, IllegalStateError):
+                    # Without a position yet, or revoked meanwhile: looked at again later.
+                    position = await self._consumer.position(name, timeout=_POSITION_TIMEOUT_S)
+                    if position >= self._ends.get(name.partition, 0):
+                        self._finished.add(name.partition)
 
     def _is_in_range(self, partition: int, offset: int) -> bool:
         return self._ends is None or offset < self._ends.get(partition, 0)
 
-    def _on_assign(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
+    def _on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         if not partitions:
             self._terminal.notice(
                 f"Group {self._request.group} has no partition left for this member; waiting."
             )
 
-    def _on_revoke(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
-        self.commit()
+    async def _on_revoked(self, _partitions: frozenset[TopicPartition]) -> None:
+        await self.commit()
+
+    def _name(self, partition: int) -> TopicPartition:
+        return TopicPartition(self._request.topic, partition)
 
 
-def run_group(
-    cluster: ConnectedCluster,
+async def run_group(
+    admin: Admin,
+    consumer: Consumer,
     terminal: Terminal,
     clock: Clock,
     request: GroupRequest,
     output: RecordOutput,
 ) -> None:
-    partitions = cluster.partitions(request.topic)
-    ends = None if request.follow else cluster.last_stable(request.topic, partitions)
-    watch = ConnectionWatch(clock, terminal, is_patient=request.follow)
-    consumer = cluster.consumer(
-        {
-            "error_cb": watch.on_error,
-            "group.id": request.group,
-            "auto.offset.reset": request.offset_reset,
-        }
-    )
+    partitions = await existing_partitions(admin, request.topic)
+    ends = None if request.follow else await last_stable_offsets(admin, request.topic, partitions)
+    watch = ConnectionWatch(clock, terminal, lambda: answers(admin), is_patient=request.follow)
     reading = GroupReading(consumer, request, ends, terminal, clock)
-    try:
-        with _interruption_stops(reading) as was_interrupted:
-            read_until_done(reading, consumer, output, terminal, clock, watch, title=request.topic)
-    finally:
-        reading.commit()
-        consumer.close()
+    with doing(f"read as a member of {request.group}"):
+        try:
+            with _interruption_stops(reading) as was_interrupted:
+                await read_until_done(
+                    reading, consumer, output, terminal, clock, watch, title=request.topic
+                )
+        finally:
+            await reading.commit()
+            await consumer.close()
     # With --follow Ctrl-C is the normal end.
     if was_interrupted() and not request.follow:
         raise KeyboardInterrupt

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from confluent_kafka import Consumer, Message
-
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.consume.output import RecordOutput
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.records import ConsumedRecord
 from ottla.runtime.clock import Clock
 
-RECORDS_AT_ONCE: Final = 500
 POLL_S: Final = 0.5
 
 
@@ -30,15 +29,15 @@ class TopicReading(Protocol):
     def records_expected(self) -> int | None:
         """The maximum number of records; None if there is no limit."""
 
-    def begin(self) -> None: ...
+    async def begin(self) -> None: ...
 
-    def take(self, messages: Sequence[Message], output: RecordOutput) -> None: ...
+    def take(self, records: Sequence[ConsumedRecord], output: RecordOutput) -> None: ...
 
-    def flushed(self) -> None:
+    async def flushed(self) -> None:
         """Called when all records taken are written."""
 
 
-def read_until_done(
+async def read_until_done(
     reading: TopicReading,
     consumer: Consumer,
     output: RecordOutput,
@@ -50,24 +49,16 @@ def read_until_done(
 ) -> None:
     is_shown = not terminal.stdout.is_terminal
     with RecordProgress(terminal.stderr, clock, title=title, is_shown=is_shown) as progress:
-        reading.begin()
+        await reading.begin()
         while not reading.is_done:
-            messages = receive(consumer)
-            watch.check(has_received=bool(messages))
-            reading.take(messages, output)
+            records = await consumer.poll(POLL_S)
+            await watch.check(has_received=bool(records))
+            reading.take(records, output)
             output.flush()
-            reading.flushed()
+            await reading.flushed()
             progress.update(
                 records=reading.records,
                 size_in_bytes=reading.size_in_bytes,
                 done=reading.records,
                 total=reading.records_expected,
             )
-
-
-def receive(consumer: Consumer) -> list[Message]:
-    """Waits for one record, then also takes those that the client has already received."""
-    first = consumer.poll(POLL_S)
-    if first is None:
-        return []
-    return [first, *consumer.consume(RECORDS_AT_ONCE - 1, timeout=0)]

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
-
 from ottla.cli.display.cells import moment
 from ottla.cli.display.terminal import json_line
+from ottla.client.records import ConsumedRecord
 from ottla.dump.plain import put_bytes
+from ottla.wire.records.header import TimestampType
 
 Encode: TypeAlias = Callable[[bytes | None], bytes]
 
@@ -30,13 +30,13 @@ class Shown(NamedTuple):
 class RecordOutput:
     """Collects records, and writes them at once on `flush`."""
 
-    def __init__(self, stream: BinaryIO, to_line: Callable[[Message], bytes]) -> None:
+    def __init__(self, stream: BinaryIO, to_line: Callable[[ConsumedRecord], bytes]) -> None:
         self._stream = stream
         self._to_line = to_line
         self._lines: list[bytes] = []
 
-    def append(self, message: Message) -> None:
-        self._lines.append(self._to_line(message))
+    def append(self, record: ConsumedRecord) -> None:
+        self._lines.append(self._to_line(record))
 
     def flush(self) -> None:
         self._stream.write(b"".join(self._lines))
@@ -44,7 +44,7 @@ class RecordOutput:
         self._lines.clear()
 
 
-def open_output(to_line: Callable[[Message], bytes]) -> RecordOutput:
+def open_output(to_line: Callable[[ConsumedRecord], bytes]) -> RecordOutput:
     """An output to standard output."""
     return RecordOutput(sys.stdout.buffer, to_line)
 
@@ -56,22 +56,22 @@ class TextLine:
         self._shown = shown
         self._encode = encode
 
-    def __call__(self, message: Message) -> bytes:
+    def __call__(self, record: ConsumedRecord) -> bytes:
         parts = []
         if self._shown.timestamp:
-            parts.append(moment(timestamp_of(message)).encode())
+            parts.append(moment(record.timestamp).encode())
         if self._shown.offset:
-            parts.append(b"%d\t%d" % (message.partition() or 0, message.offset() or 0))
+            parts.append(b"%d\t%d" % (record.partition, record.offset))
         if self._shown.headers:
-            parts.append(headers_text(message, self._encode))
+            parts.append(headers_text(record, self._encode))
         if self._shown.key:
-            parts.append(self._encode(message.key()))
-        parts.append(self._encode(message.value()))
+            parts.append(self._encode(record.key))
+        parts.append(self._encode(record.value))
         return b"\t".join(parts) + b"\n"
 
 
-def json_of(message: Message) -> bytes:
-    return json_line(record_json(message)).encode()
+def json_of(record: ConsumedRecord) -> bytes:
+    return json_line(record_json(record)).encode()
 
 
 def as_bytes(data: bytes | None) -> bytes:
@@ -98,37 +98,26 @@ def as_hexadecimal(data: bytes | None) -> bytes:
     return b"null" if data is None else data.hex().encode()
 
 
-def record_json(message: Message) -> dict[str, Any]:
+def record_json(record: ConsumedRecord) -> dict[str, Any]:
     """A record with the field names of `ottla dump --json`; `ottla produce` can read it."""
-    kind, _ = message.timestamp()
+    is_append_time = record.timestamp_type is TimestampType.LOG_APPEND_TIME
     fields: dict[str, Any] = {
-        "topic": message.topic(),
-        "partition": message.partition(),
-        "offset": message.offset(),
-        "timestamp": timestamp_of(message),
-        "timestamp_type": "log_append_time" if kind == TIMESTAMP_LOG_APPEND_TIME else "create_time",
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        # -1 in Kafka stands for no timestamp.
+        "timestamp": record.timestamp,
+        "timestamp_type": "log_append_time" if is_append_time else "create_time",
     }
-    put_bytes(fields, "key", message.key())
-    put_bytes(fields, "value", message.value())
-    fields["headers"] = [_header_json(name, value) for name, value in headers_of(message)]
+    put_bytes(fields, "key", record.key)
+    put_bytes(fields, "value", record.value)
+    fields["headers"] = [_header_json(name, value) for name, value in record.headers]
     return fields
 
 
-def timestamp_of(message: Message) -> int:
-    """Milliseconds since 1970, or -1, which in Kafka stands for no timestamp."""
-    kind, timestamp_ms = message.timestamp()
-    return -1 if kind == TIMESTAMP_NOT_AVAILABLE else timestamp_ms
-
-
-def headers_text(message: Message, encode: Encode) -> bytes:
+def headers_text(record: ConsumedRecord, encode: Encode) -> bytes:
     """`name=value,name=value`."""
-    return b",".join(name.encode() + b"=" + encode(value) for name, value in headers_of(message))
-
-
-def headers_of(message: Message) -> list[tuple[str, bytes | None]]:
-    headers = message.headers() or []
-    assert isinstance(headers, list), "the client gives received headers as a list"
-    return [(name, value.encode() if isinstance(value, str) else value) for name, value in headers]
+    return b",".join(name.encode() + b"=" + encode(value) for name, value in record.headers)
 
 
 def _header_json(name: str, value: bytes | None) -> dict[str, Any]:

@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from confluent_kafka import Message
-
 from ottla.cli.consume.output import (
     Encode,
     Shown,
@@ -22,11 +20,11 @@ from ottla.cli.consume.output import (
     as_terminal_text,
     headers_text,
     json_of,
-    timestamp_of,
 )
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.records import ConsumedRecord
 
-Part: TypeAlias = Callable[[Message], bytes]
+Part: TypeAlias = Callable[[ConsumedRecord], bytes]
 
 _TOKEN: Final = re.compile(r"%(?P<directive>.?)|\\(?P<escape>x[0-9A-Fa-f]{2}|.?)", re.DOTALL)
 _ESCAPES: Final = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
@@ -41,8 +39,8 @@ class RecordFormat:
         """Raises CommandError for a directive that is not in the list above."""
         self._parts = _parse(template, _directives(encode))
 
-    def __call__(self, message: Message) -> bytes:
-        return b"".join(part if isinstance(part, bytes) else part(message) for part in self._parts)
+    def __call__(self, record: ConsumedRecord) -> bytes:
+        return b"".join(part if isinstance(part, bytes) else part(record) for part in self._parts)
 
 
 def choose_line(
@@ -81,15 +79,15 @@ def _parse(template: str, directives: dict[str, Part | bytes]) -> list[Part | by
 
 def _directives(encode: Encode) -> dict[str, Part | bytes]:
     return {
-        "t": lambda message: (message.topic() or "").encode(),
-        "p": lambda message: b"%d" % (message.partition() or 0),
-        "o": lambda message: b"%d" % (message.offset() or 0),
-        "T": lambda message: b"%d" % timestamp_of(message),
-        "h": lambda message: headers_text(message, encode),
-        "k": lambda message: encode(message.key()),
-        "K": lambda message: _length(message.key()),
-        "v": lambda message: encode(message.value()),
-        "V": lambda message: _length(message.value()),
+        "t": lambda record: record.topic.encode(),
+        "p": lambda record: b"%d" % record.partition,
+        "o": lambda record: b"%d" % record.offset,
+        "T": lambda record: b"%d" % record.timestamp,
+        "h": lambda record: headers_text(record, encode),
+        "k": lambda record: encode(record.key),
+        "K": lambda record: _length(record.key),
+        "v": lambda record: encode(record.value),
+        "V": lambda record: _length(record.value),
         "%": b"%",
     }
 

@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
-
-from ottla.cli.connection.cluster_client import ConnectedCluster, refused_by_client
-from ottla.cli.connection.connection_watch import ConnectionWatch
+from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.connection_watch import ConnectionWatch, answers
+from ottla.cli.connection.topic_lookup import (
+    earliest_offsets,
+    existing_partitions,
+    last_stable_offsets,
+    offsets_at_time,
+)
 from ottla.cli.consume.loop import read_until_done
 from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import (
@@ -20,6 +24,10 @@ from ottla.cli.consume.start_position import (
     resolve_start,
 )
 from ottla.cli.display.terminal import Terminal
+from ottla.client.administration.admin import Admin
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.records import ConsumedRecord
+from ottla.model import TopicPartition
 from ottla.runtime.clock import Clock
 
 
@@ -69,94 +77,82 @@ class Consumption:
     def is_done(self) -> bool:
         return not self._unfinished or self.records == self._records_max
 
-    def begin(self) -> None:
-        self._consumer.assign(
-            [
-                TopicPartition(self._topic, partition, self._spans[partition].start)
-                for partition in self._unfinished
-            ]
-        )
+    async def begin(self) -> None:
+        names = {partition: self._name(partition) for partition in self._unfinished}
+        self._consumer.assign(names.values())
+        for partition, name in names.items():
+            self._consumer.seek(name, self._spans[partition].start)
 
-    def take(self, messages: Sequence[Message], output: RecordOutput) -> None:
-        for message in messages:
+    def take(self, records: Sequence[ConsumedRecord], output: RecordOutput) -> None:
+        for record in records:
             if self.is_done:
                 break
-            error = message.error()
-            if error is not None:
-                self._take_event(message, error)
-            elif self._is_in_range(message):
-                output.append(message)
+            if self._is_in_range(record):
+                output.append(record)
                 self.records += 1
-                self.size_in_bytes += len(message)
+                self.size_in_bytes += len(record.value or b"")
 
-    def flushed(self) -> None:
-        """Does nothing: without a group no offsets are committed."""
+    async def flushed(self) -> None:
+        """The last offsets may be transaction markers, which are no records: only the position
+        shows the end."""
+        if self._follow:
+            return
+        for partition in list(self._unfinished):
+            if await self._consumer.position(self._name(partition)) >= self._spans[partition].end:
+                self._finish(partition)
 
-    def _is_in_range(self, message: Message) -> bool:
+    def _is_in_range(self, record: ConsumedRecord) -> bool:
         """Whether to write the record, which may be after its partition's end. Also records that a
         partition is finished."""
-        partition, offset = message.partition(), message.offset()
-        assert partition is not None
-        assert offset is not None
         if self._follow:
             return True
-        end = self._spans[partition].end
-        if offset >= end - 1:
-            self._finish(partition)
-        return offset < end
-
-    def _take_event(self, message: Message, error: KafkaError) -> None:
-        partition, offset = message.partition(), message.offset()
-        if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own naming
-            raise refused_by_client(f"read {self._topic}-{partition}", error)
-        # The last offsets may be transaction markers, which the client does not return as records:
-        # only this event shows the end.
-        assert partition is not None
-        assert offset is not None
-        if not self._follow and offset >= self._spans[partition].end:
-            self._finish(partition)
+        end = self._spans[record.partition].end
+        if record.offset >= end - 1:
+            self._finish(record.partition)
+        return record.offset < end
 
     def _finish(self, partition: int) -> None:
         if partition in self._unfinished:
             self._unfinished.discard(partition)
-            self._consumer.pause([TopicPartition(self._topic, partition)])
+            self._consumer.pause([self._name(partition)])
+
+    def _name(self, partition: int) -> TopicPartition:
+        return TopicPartition(self._topic, partition)
 
 
-def run_consume(
-    cluster: ConnectedCluster,
+async def run_consume(
+    admin: Admin,
+    consumer: Consumer,
     terminal: Terminal,
     clock: Clock,
     request: ConsumeRequest,
     output: RecordOutput,
 ) -> None:
-    partitions = cluster.partitions(request.topic, request.partitions)
-    bounds = _bounds(cluster, request, partitions)
+    partitions = await existing_partitions(admin, request.topic, request.partitions)
+    bounds = await _bounds(admin, request, partitions)
     for notice in out_of_range_notices(request.start, bounds):
         terminal.notice(notice)
     spans = {
         partition: Span(resolve_start(request.start, bound), bound.latest)
         for partition, bound in bounds.items()
     }
-    watch = ConnectionWatch(clock, terminal, is_patient=request.follow)
-    consumer = cluster.consumer({"error_cb": watch.on_error})
+    watch = ConnectionWatch(clock, terminal, lambda: answers(admin), is_patient=request.follow)
     reading = Consumption(consumer, request, spans)
-    try:
-        read_until_done(reading, consumer, output, terminal, clock, watch, title=request.topic)
-    except KeyboardInterrupt:
-        # With --follow Ctrl-C is the normal end.
-        if not request.follow:
-            raise
-    finally:
-        consumer.close()
+    with doing(f"read {request.topic}"):
+        async with consumer:
+            await read_until_done(
+                reading, consumer, output, terminal, clock, watch, title=request.topic
+            )
 
 
-def _bounds(
-    cluster: ConnectedCluster, request: ConsumeRequest, partitions: list[int]
+async def _bounds(
+    admin: Admin, request: ConsumeRequest, partitions: list[int]
 ) -> dict[int, PartitionBounds]:
-    earliest = cluster.earliest(request.topic, partitions)
-    latest = cluster.last_stable(request.topic, partitions)
+    topic = request.topic
+    earliest = await earliest_offsets(admin, topic, partitions)
+    latest = await last_stable_offsets(admin, topic, partitions)
     found = (
-        cluster.at_time(request.topic, partitions, request.start.number)
+        await offsets_at_time(admin, topic, partitions, request.start.number)
         if request.start.anchor is Anchor.TIME
         else {}
     )
