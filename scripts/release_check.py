@@ -1,6 +1,6 @@
 """Builds the wheel and the sdist, looks into them, and tries the wheel as users install it.
 
-    .venv/bin/python -m scripts.release_check --pythons 3.12 --extras client pipeline
+    .venv/bin/python -m scripts.release_check --pythons 3.12 --extras none pipeline
 
 In a fresh environment for each Python and each extra it runs `ottla --version`, imports every
 public name, starts a node, and writes and reads records as far as the extra allows. Users' typed

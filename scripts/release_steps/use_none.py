@@ -1,13 +1,20 @@
-"""Without an extra: a node, the commands that need no client, a cluster and a simulation."""
+"""Without an extra: a node, the commands, clients, a cluster and a simulation."""
 
 from node import ottla, running_node
 
 from ottla import TopicPartition
+from ottla.client.sync import Admin
 from ottla.simulation import World, start_cluster
 from ottla.testing import Cluster
 
 with running_node() as node:
-    assert "LEADER" in ottla("quorum", "status", "--bootstrap", node.address).upper()
+    at = ("--bootstrap", node.address)
+    assert "LEADER" in ottla("quorum", "status", *at).upper()
+    ottla("topics", "create", "orders", *at)
+    ottla("produce", "orders", *at, standard_input="an apple\n")
+    assert "an apple" in ottla("consume", "orders", "--from", "beginning", *at)
+    with Admin(bootstrap_servers=node.address) as admin:
+        assert "orders" in admin.list_topics()
 
 with Cluster() as cluster:
     cluster.create_topic("orders")

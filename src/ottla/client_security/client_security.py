@@ -1,7 +1,7 @@
 """The security of a client's connections, parsed from its properties.
 
-The result has librdkafka's names for everything that librdkafka can do; `ordinary_client.py` and
-`node_channel.py` make the properties of a client and the security of a channel of it.
+The result has librdkafka's names for everything that librdkafka can do; `node_channel.py` makes the
+security of a channel of it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ottla.client_security.errors import ClientPropertyError
 from ottla.client_security.property_names import (
     COMMON_NAMES,
     check_names,
-    is_for_ordinary_client,
     is_ignored,
     is_of_security,
+    is_only_of_librdkafka,
 )
 from ottla.client_security.sasl_login import login_properties
 from ottla.client_security.tls_stores import store_properties
@@ -66,7 +66,7 @@ def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
     found = {
         name: value
         for name, value in given.items()
-        if is_for_ordinary_client(name) or name in COMMON_NAMES
+        if is_only_of_librdkafka(name) or name in COMMON_NAMES
     }
     found |= store_properties(given)
     if _IDENTIFICATION in given:

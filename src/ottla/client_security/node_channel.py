@@ -1,4 +1,4 @@
-"""The security of the channels of commands that speak the protocol themselves."""
+"""The security of the connections of clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ottla.client_security import tls_stores
 from ottla.client_security.bearer_token import BearerTokenSource
 from ottla.client_security.client_security import ClientSecurity
 from ottla.client_security.errors import ClientPropertyError, unreadable
-from ottla.client_security.property_names import is_for_ordinary_client
+from ottla.client_security.property_names import is_only_of_librdkafka
 from ottla.client_security.sasl_login import MECHANISM, PASSWORD, USERNAME
 from ottla.configs.listener_security import Store, TlsSettings
 from ottla.configs.value import Password
@@ -32,7 +32,7 @@ def channel_security(security: ClientSecurity, dice: Dice | None = None) -> Chan
     """Raises ClientPropertyError for stores that cannot be used, and for what this client cannot
     do."""
     for name in security.properties:
-        if is_for_ordinary_client(name):
+        if is_only_of_librdkafka(name):
             raise _usage(
                 f"The client property {name} is librdkafka's, which is not used here.",
                 f"Leave {name} out.",

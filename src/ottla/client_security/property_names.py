@@ -1,7 +1,6 @@
 """The security properties of clients: Kafka's names, librdkafka's, and those that nothing supports.
 
-Kafka's names are what `--command-config` files have. librdkafka's are for -X and profiles; both
-kinds may be mixed, as long as two names do not set the same thing.
+Both kinds may be mixed, as long as two names do not set the same thing.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ KAFKA_NAMES: Final = frozenset(
         "ssl.truststore.type",
     }
 )
-# librdkafka's names that every command supports.
+# librdkafka's names that our clients support, too.
 COMMON_NAMES: Final = frozenset(
     {
         "sasl.mechanisms",
@@ -63,8 +62,8 @@ COMMON_NAMES: Final = frozenset(
         "ssl.key.pem",
     }
 )
-# librdkafka's names that only the ordinary client supports, and the beginnings of such names.
-ORDINARY_CLIENT_NAMES: Final = frozenset(
+# librdkafka's names that no client of ours supports, and the beginnings of such names.
+LIBRDKAFKA_NAMES: Final = frozenset(
     {
         "enable.sasl.oauthbearer.unsecure.jwt",
         "enable.ssl.certificate.verification",
@@ -77,7 +76,7 @@ ORDINARY_CLIENT_NAMES: Final = frozenset(
         "ssl.sigalgs.list",
     }
 )
-ORDINARY_CLIENT_PREFIXES: Final = ("sasl.kerberos.", "sasl.oauthbearer.", "ssl.engine.")
+LIBRDKAFKA_PREFIXES: Final = ("sasl.kerberos.", "sasl.oauthbearer.", "ssl.engine.")
 # They choose among implementations of Java, or tune Kafka's own client.
 _IGNORED: Final = frozenset(
     {
@@ -120,11 +119,11 @@ def is_ignored(name: str) -> bool:
     return name in _IGNORED or name.startswith(_IGNORED_PREFIXES)
 
 
-def is_for_ordinary_client(name: str) -> bool:
+def is_only_of_librdkafka(name: str) -> bool:
     """Whether only librdkafka supports it."""
     if name in KAFKA_NAMES or name in COMMON_NAMES:
         return False
-    return name in ORDINARY_CLIENT_NAMES or name.startswith(ORDINARY_CLIENT_PREFIXES)
+    return name in LIBRDKAFKA_NAMES or name.startswith(LIBRDKAFKA_PREFIXES)
 
 
 def _is_known(name: str) -> bool:
@@ -132,7 +131,7 @@ def _is_known(name: str) -> bool:
         name in KAFKA_NAMES
         or name in COMMON_NAMES
         or is_ignored(name)
-        or is_for_ordinary_client(name)
+        or is_only_of_librdkafka(name)
     )
 
 

@@ -11,7 +11,6 @@ import pytest
 from benchmarks.versus.servers import KafkaServer, fresh
 from ottla.client.administration.admin import Admin
 from ottla.client.administration.cluster import FeatureUpgrade
-from ottla.client.administration.group_offsets import GroupOffset
 from ottla.client.administration.offsets import OffsetSpec
 from ottla.client.administration.topics import NewTopic, PartitionCount
 from ottla.client.administration.users import ScramDeletion, ScramPassword
@@ -23,6 +22,7 @@ from ottla.client.errors import (
     TopicAlreadyExistsError,
     UnknownTopicOrPartitionError,
 )
+from ottla.client.records import OffsetAndMetadata
 from ottla.configs import ConfigAlteration, ConfigOperation, ConfigResource, ConfigResourceType
 from ottla.configs.entry import ConfigSource
 from ottla.model import ErrorCode, TopicPartition
@@ -231,11 +231,11 @@ def test_groups_and_their_offsets(bootstrap: str, topic: str) -> None:
         with pytest.raises(GroupIdNotFoundError):
             await admin.describe_group(group)
         moved = await admin.alter_group_offsets(
-            group, {names[0]: 0, names[1]: GroupOffset(0, metadata="why")}
+            group, {names[0]: 0, names[1]: OffsetAndMetadata(0, metadata="why")}
         )
         moved.all()
         found = await admin.list_group_offsets([group, "another"])
-        assert found[group] == {names[0]: (0, None, ""), names[1]: (0, None, "why")}
+        assert found[group] == {names[0]: (0, -1, ""), names[1]: (0, -1, "why")}
         assert found["another"] == {}
         chosen = await admin.list_group_offsets({group: [names[1]]}, require_stable=True)
         assert list(chosen[group]) == [names[1]]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ottla.cli.client_security.ordinary_client import ordinary_properties
 from ottla.client_security.client_security import parse_client_security
 from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecord
 from tests.integration.switch.switch_document import CLIENTS_PORT
@@ -15,6 +14,7 @@ from tests.support.nodes.node_listeners import NodePorts, PlaintextListeners
 from tests.support.nodes.secured_listeners import ADMIN, MECHANISM, password_of
 from tests.support.nodes.secured_wire_connection import SecuredWireConnection
 from tests.support.nodes.wire_connection import WireConnection
+from tests.support.security.librdkafka_properties import librdkafka_properties
 
 
 @dataclass
@@ -31,7 +31,7 @@ class SwitchingListeners:
     def client_configs(self) -> dict[str, Any]:
         if self.client_properties is None:
             return {}
-        return ordinary_properties(
+        return librdkafka_properties(
             self.client_properties, parse_client_security(self.client_properties)
         )
 

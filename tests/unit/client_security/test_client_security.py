@@ -13,12 +13,12 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
-from ottla.cli.client_security.ordinary_client import ordinary_properties
 from ottla.client_security.client_security import parse_client_security
 from ottla.client_security.errors import ClientPropertyError
 from ottla.client_security.node_channel import channel_security
 from ottla.security.sasl.mechanism import ClientMechanism, Mechanism
 from ottla.security.sasl.scram import ScramClient
+from tests.support.security.librdkafka_properties import librdkafka_properties
 
 MODULE = "org.apache.kafka.common.security"
 PLAIN = f'{MODULE}.plain.PlainLoginModule required username="bob" password="bob\'s secret";'
@@ -37,7 +37,7 @@ def scram(**others: str) -> dict[str, str]:
 
 
 def ordinary(properties: dict[str, str]) -> dict[str, Any]:
-    found = ordinary_properties(properties, parse_client_security(properties))
+    found = librdkafka_properties(properties, parse_client_security(properties))
     # librdkafka accepts them all.
     AdminClient({"bootstrap.servers": "127.0.0.1:9", "log_level": 0, **found})
     return found
@@ -111,7 +111,7 @@ def test_tokens_are_read_from_a_file(tmp_path: Path) -> None:
         "sasl.oauthbearer.token.endpoint.url": file.as_uri(),
     }
     assert f"Bearer {token}".encode() in mechanism(properties).first_message()
-    found = ordinary_properties(properties, parse_client_security(properties))
+    found = librdkafka_properties(properties, parse_client_security(properties))
     assert found["oauth_cb"]("") == (token, 1_900_000_000)
 
 

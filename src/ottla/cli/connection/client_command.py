@@ -17,8 +17,6 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 if TYPE_CHECKING:
     from ottla.cli.display.terminal import Terminal
 
-# The packages of the extra `client`, by the modules that commands import.
-CLIENT_PACKAGES: Final = {"confluent_kafka": "confluent-kafka", "yaml": "PyYAML"}
 EXIT_CODES: Final = (
     "[bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect."
 )
@@ -52,19 +50,5 @@ def client_command() -> Iterator[Terminal]:
     except CommandError as error:
         terminal.complain(error)
         raise typer.Exit(error.exit_code) from None
-    except ModuleNotFoundError as error:
-        package = CLIENT_PACKAGES.get((error.name or "").partition(".")[0])
-        if package is None:
-            raise
-        terminal.complain(no_client_package(package))
-        raise typer.Exit(ExitCode.USAGE) from None
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-
-
-def no_client_package(package: str) -> CommandError:
-    return CommandError(
-        f"This command needs the package {package}, which is not installed.",
-        "Install it with: pip install 'ottla[client]'",
-        exit_code=ExitCode.USAGE,
-    )

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.client_security.command_config import CommandConfig, read_command_config
-from ottla.cli.client_security.ordinary_client import ordinary_properties
 from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
 from ottla.cli.connection.cluster_options import ClusterOptions
@@ -24,9 +23,6 @@ from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client_security.client_security import ClientSecurity, parse_client_security
 from ottla.client_security.property_names import check_names, is_of_security
 from ottla.runtime.network import Address
-
-if TYPE_CHECKING:
-    from ottla.channels.channel_security import ChannelSecurity
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 PLAINTEXT: Final = "PLAINTEXT"
@@ -40,7 +36,7 @@ _OWN: Final[Mapping[str, str | None]] = {
     "group.id": "--group",
     "metadata.broker.list": "--bootstrap",
 }
-# The endings of the properties of librdkafka that are paths, and a value of theirs that is none.
+# The endings of the properties that are paths, and a value of librdkafka's that is none.
 _PATHS: Final = (".location", ".keytab", ".file")
 _PROBE: Final = "probe"
 
@@ -77,14 +73,8 @@ class ClusterAccess:
             if is_of_security(name)
         }
 
-    def client_properties(self) -> dict[str, Any]:
-        """The properties of an ordinary client, by librdkafka's names."""
-        with refused_properties():
-            return ordinary_properties(self.properties, self.security)
-
     def require_files(self) -> None:
-        """Called before the Kafka client is created, which reports a missing file only once a
-        broker answers, and in the words of its TLS library."""
+        """Called before a client is created, which knows nothing of where a path comes from."""
         for name, value in self.properties.items():
             if name.endswith(_PATHS) and value not in ("", _PROBE) and not Path(value).exists():
                 where = "-X" if name in self.explicit else "--command-config or the profile"
@@ -92,23 +82,6 @@ class ClusterAccess:
                     f"{value} does not exist; correct the path of {name} in {where}.",
                     exit_code=ExitCode.USAGE,
                 )
-
-    def channel_security(self) -> ChannelSecurity:
-        """For commands with a protocol client of their own. It has no other properties: those of
-        -X are refused, those of a profile or a file tune the ordinary client and are ignored."""
-        # Ordinary clients do not need it.
-        from ottla.client_security.node_channel import channel_security
-
-        for name in sorted(self.explicit):
-            if not is_of_security(name):
-                raise CommandError(
-                    f"This command does not support the client property {name}: it speaks Kafka's "
-                    "protocol itself.",
-                    f"Leave out -X {name}.",
-                    exit_code=ExitCode.USAGE,
-                )
-        with refused_properties():
-            return channel_security(self.security)
 
 
 def resolve(options: ClusterOptions) -> ClusterAccess:

@@ -12,6 +12,7 @@ from ottla.client.consuming.consumer import Consumer
 from ottla.client.consuming.properties import CONSUMER
 from ottla.client.producing.producer import Producer
 from ottla.client.settings.producer import PRODUCER
+from ottla.client.sync.producer import Producer as SyncProducer
 
 # Without a group, a start is always given.
 _CONSUMER: Final = {
@@ -35,6 +36,12 @@ def new_producer(access: ClusterAccess, configs: Mapping[str, Any]) -> Producer:
     """The user's properties override these configs. Raises CommandError."""
     with refused_properties():
         return Producer(producer_properties(access, configs))
+
+
+def new_sync_producer(access: ClusterAccess, configs: Mapping[str, Any]) -> SyncProducer:
+    """For commands that read blocking input. Raises CommandError."""
+    with refused_properties():
+        return SyncProducer(producer_properties(access, configs))
 
 
 def producer_properties(access: ClusterAccess, configs: Mapping[str, Any]) -> dict[str, Any]:

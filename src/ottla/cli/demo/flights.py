@@ -44,14 +44,14 @@ def stream_in(console: Console, bootstrap: str, flights: Rows, planes: Rows) -> 
     clock = SystemClock()
     table = Sender(bootstrap, "planes", clock, partitions=PARTITIONS)
     for plane in planes:
-        table.send(_json(plane), partition=-1, key=plane["tailnum"].encode())
+        table.send(_json(plane), partition=None, key=plane["tailnum"].encode())
     table.finish()
     started = clock.monotonic()
     stream = Sender(bootstrap, "flights", clock, partitions=PARTITIONS)
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("flights", total=len(flights))
         for number, flight in enumerate(flights):
-            stream.send(_json(flight), partition=-1, key=flight["tailnum"].encode())
+            stream.send(_json(flight), partition=None, key=flight["tailnum"].encode())
             if number % 5_000 == 0:
                 progress.update(task, completed=number)
         stream.finish()

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Mapping
 from typing import Final
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.topics import NewTopic
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.sync.producer import PendingDelivery, Producer
+from ottla.model import TopicPartition
 from ottla.runtime.clock import Clock
 
 WAIT_SECONDS: Final = 30
-_BATCH: Final = 10_000
 # The producer's queue is limited, because a long queue would hide pauses.
-_QUEUED_RECORDS_MAX: Final = 20_000
+_QUEUED_BYTES_MAX: Final = 20 << 20
 
 
 def create_topics(bootstrap: str, topics: Mapping[str, dict[str, str]], *, partitions: int) -> None:
     """Creates topics. `topics` has their configs by name."""
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-    new = [NewTopic(name, partitions, config=configs) for name, configs in topics.items()]
-    for created in admin.create_topics(new).values():
-        created.result()
+
+    async def create() -> None:
+        async with Admin(bootstrap_servers=bootstrap) as admin:
+            new = [NewTopic(name, partitions, configs=each) for name, each in topics.items()]
+            (await admin.create_topics(new)).all()
+
+    asyncio.run(create())
 
 
 class Sender:
@@ -38,33 +44,19 @@ class Sender:
         self._topic = topic
         self._clock = clock
         self._last = dict.fromkeys(range(partitions), 0.0)
+        self._pending: deque[PendingDelivery] = deque()
         self._producer = Producer(
-            {
-                "bootstrap.servers": bootstrap,
-                "enable.idempotence": True,
-                "acks": "all",
-                "linger.ms": 5,
-                "queue.buffering.max.messages": _QUEUED_RECORDS_MAX,
-                "log_level": 0,
-            }
+            bootstrap_servers=bootstrap, buffer_memory=_QUEUED_BYTES_MAX, batch_size=65_536
         )
 
     @property
     def unanswered(self) -> int:
         return self.sent - self.acknowledged
 
-    def send(self, value: bytes, *, partition: int, key: bytes | None = None) -> None:
-        while True:
-            try:
-                self._producer.produce(
-                    self._topic, value, key, partition, on_delivery=self._delivered
-                )
-            except BufferError:
-                self._producer.poll(0.1)
-            else:
-                break
+    def send(self, value: bytes, *, partition: int | None, key: bytes | None = None) -> None:
+        self._pending.append(self._producer.send(self._topic, value, key=key, partition=partition))
         self.sent += 1
-        self._producer.poll(0)
+        self._collect()
 
     def forget_gaps(self) -> None:
         """Measures gaps from now on."""
@@ -72,15 +64,18 @@ class Sender:
         self._last = dict.fromkeys(self._last, self._clock.monotonic())
 
     def finish(self) -> None:
-        left = self._producer.flush(WAIT_SECONDS)
-        assert left == 0, f"records that were not acknowledged: {left}"
-        assert self.acknowledged == self.sent
+        self._producer.flush(timeout=WAIT_SECONDS)
+        self._collect()
+        assert self.acknowledged == self.sent, f"{self.unanswered} records were not acknowledged"
+        self._producer.close()
 
-    def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        assert error is None, error
+    def _collect(self) -> None:
+        while self._pending and self._pending[0].done():
+            self._delivered(self._pending.popleft().result().partition)
+
+    def _delivered(self, partition: int) -> None:
         self.acknowledged += 1
-        partition, now = message.partition(), self._clock.monotonic()
-        assert partition is not None
+        now = self._clock.monotonic()
         if self._last[partition]:
             gap = now - self._last[partition]
             self.longest_gaps[partition] = max(self.longest_gaps[partition], gap)
@@ -88,35 +83,34 @@ class Sender:
 
 
 def leaders(bootstrap: str, topic: str) -> dict[int, int]:
-    """The leader of each partition."""
-    client = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
-    found = client.list_topics(topic, timeout=WAIT_SECONDS).topics[topic]
-    return {number: int(partition.leader) for number, partition in found.partitions.items()}
+    """The leader of each partition; -1 if it has none."""
+
+    async def described() -> dict[int, int]:
+        async with Admin(bootstrap_servers=bootstrap) as admin:
+            found = await admin.describe_topic(topic, timeout=WAIT_SECONDS)
+        return {
+            each.partition: -1 if each.leader is None else each.leader for each in found.partitions
+        }
+
+    return asyncio.run(described())
 
 
 def read_all(bootstrap: str, topic: str, *, partitions: int) -> Mapping[int, list[int]]:
     """The numbers in each partition, in the order of its log."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": "demo",
-            "enable.auto.commit": False,
-            "log_level": 0,
-        }
-    )
-    places = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
-    consumer.assign(places)
-    end = sum(consumer.get_watermark_offsets(place, timeout=WAIT_SECONDS)[1] for place in places)
+    names = [TopicPartition(topic, partition) for partition in range(partitions)]
     found: dict[int, list[int]] = {partition: [] for partition in range(partitions)}
-    count = 0
-    while count < end:
-        messages = consumer.consume(_BATCH, timeout=WAIT_SECONDS)
-        assert messages, f"only {count} of {end} records were received"
-        for message in messages:
-            partition = message.partition()
-            assert message.error() is None, message.error()
-            assert partition is not None
-            found[partition].append(int(message.value() or b""))
-        count += len(messages)
-    consumer.close()
+
+    async def read() -> None:
+        async with Consumer(bootstrap_servers=bootstrap) as consumer:
+            consumer.assign(names)
+            consumer.seek_to_beginning()
+            end, count = sum((await consumer.end_offsets(names)).values()), 0
+            while count < end:
+                records = await consumer.poll(WAIT_SECONDS)
+                assert records, f"only {count} of {end} records were received"
+                for record in records:
+                    found[record.partition].append(int(record.value or b""))
+                count += len(records)
+
+    asyncio.run(read())
     return found

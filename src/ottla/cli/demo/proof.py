@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
-
 from ottla.cli.demo.flights import PARTITIONS, Rows
+from ottla.client.administration.admin import Admin
+from ottla.client.administration.offsets import OffsetSpec
+from ottla.client.consuming.consumer import Consumer
+from ottla.model import TopicPartition
 
 TOPIC: Final = "punctuality"
 WAIT_SECONDS: Final = 30.0
-_BATCH: Final = 10_000
+_POLL_SECONDS: Final = 0.5
 
 
 class PunctualityGroup(NamedTuple):
@@ -51,8 +52,8 @@ def streamed_counts(bootstrap: str) -> tuple[dict[PunctualityGroup, Totals], int
     Asserts that no update is repeated: a group's flights grow from one record to the next."""
     found: dict[PunctualityGroup, Totals] = {}
     words = 0
-    for message in _committed(bootstrap, TOPIC):
-        row = json.loads(message.value() or b"")
+    for value in asyncio.run(_committed(bootstrap, TOPIC)):
+        row = json.loads(value)
         group = PunctualityGroup(row["origin"], row["manufacturer"], row["day"][:10])
         assert row["flights"] > found.get(group, Totals(0, 0)).flights, (
             "a later update does not increase the count"
@@ -88,44 +89,30 @@ def check_each_once(table: Any, flights: Rows, planes: Rows) -> None:
     )
 
 
-def _committed(bootstrap: str, topic: str) -> Iterator[Message]:
-    """Yields committed records up to the present end. Waits for transactions that are ending."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": "demo",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_committed",
-            "log_level": 0,
-        }
-    )
-    left = _ends(bootstrap, topic)
-    consumer.assign([TopicPartition(topic, partition, 0) for partition in left])
-    while left:
-        messages = consumer.consume(_BATCH, timeout=WAIT_SECONDS)
-        assert messages, (
-            f"no more records arrived, but {topic} has unread records in partitions {left}"
-        )
-        for message in messages:
-            error = message.error()
-            if error is None:
-                yield message
-            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its name
-                partition, offset = message.partition(), message.offset()
-                assert partition is not None
-                assert offset is not None
-                if offset >= left.get(partition, 0):
-                    left.pop(partition, None)
-            else:
-                raise AssertionError(error)
-    consumer.close()
+async def _committed(bootstrap: str, topic: str) -> list[bytes]:
+    """The values of committed records up to the present end. Waits for transactions that are
+    ending."""
+    found: list[bytes] = []
+    left = await _ends(bootstrap, topic)
+    async with Consumer(bootstrap_servers=bootstrap, isolation_level="read_committed") as consumer:
+        consumer.assign(left)
+        consumer.seek_to_beginning()
+        waited = 0.0
+        while left:
+            records = await consumer.poll(_POLL_SECONDS)
+            found += [record.value or b"" for record in records]
+            waited = 0.0 if records else waited + _POLL_SECONDS
+            # Behind the last record are the markers of transactions.
+            left = {name: end for name, end in left.items() if await consumer.position(name) < end}
+            assert waited < WAIT_SECONDS, (
+                f"no more records arrived, but {topic} has unread records in partitions {left}"
+            )
+    return found
 
 
-def _ends(bootstrap: str, topic: str) -> dict[int, int]:
+async def _ends(bootstrap: str, topic: str) -> dict[TopicPartition, int]:
     """The end offsets of the partitions that are not empty, open transactions included."""
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-    end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    latest = {TopicPartition(topic, number): end for number in range(PARTITIONS)}
-    answers = admin.list_offsets(latest, isolation_level=IsolationLevel.READ_UNCOMMITTED)
-    return {place.partition: answer.result().offset for place, answer in answers.items()}
+    names = [TopicPartition(topic, number) for number in range(PARTITIONS)]
+    async with Admin(bootstrap_servers=bootstrap) as admin:
+        latest = (await admin.list_offsets(dict.fromkeys(names, OffsetSpec.LATEST))).all()
+    return {name: each.offset for name, each in latest.items() if each is not None and each.offset}

@@ -16,6 +16,7 @@ from rich.console import Console
 from ottla.cli.arguments.input_file import require_file
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.connection.bootstrap_addresses import parse_addresses
+from ottla.cli.connection.client_properties import cluster_settings_of
 from ottla.cli.connection.cluster_access import resolve
 from ottla.cli.connection.cluster_errors import cannot_connect
 from ottla.cli.connection.cluster_options import ClusterOptions
@@ -73,7 +74,7 @@ class PipelineChoice:
         given = dict(parse_name_values(configs or (), what="--conf"))
         access = resolve(options)
         access.require_files()
-        access.channel_security()
+        cluster_settings_of(access)
         return cls(file, access.bootstrap, access.security_properties, master, given, java)
 
 

@@ -157,7 +157,10 @@ def produce(
     with client_command() as terminal:
         from contextlib import nullcontext
 
-        from ottla.cli.connection.cluster_client import connect, producer_configs
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.connection.cluster_access import resolve
+        from ottla.cli.connection.data_clients import new_sync_producer
+        from ottla.cli.connection.topic_lookup import existing_partitions
         from ottla.cli.exit_codes import CommandError, ExitCode
         from ottla.cli.produce.input import (
             InputFormat,
@@ -180,10 +183,12 @@ def produce(
             separator=separator,
             now_ms=clock.now_ms(),
         )
-        cluster = connect(options, terminal)
-        cluster.partitions(topic, () if partition is None else (partition,))
-        configs = producer_configs(acks=acks, compression=compression, is_long=not values)
-        producer = cluster.producer(configs)
+        chosen_partitions = () if partition is None else (partition,)
+        with_admin(
+            options, terminal, lambda admin: existing_partitions(admin, topic, chosen_partitions)
+        )
+        configs = {"acks": acks.value, "compression.type": compression.value}
+        producer = new_sync_producer(resolve(options), configs)
         chosen = InputFormat(input_format.value)
         with nullcontext() if values else open_input(file) as source:
             if source is not None and source.is_live:

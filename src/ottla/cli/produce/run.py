@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from confluent_kafka import KafkaException, Producer
-
-from ottla.cli.connection.cluster_client import refused_by_client
-from ottla.cli.connection.deliveries import Deliveries
+from ottla.cli.connection.cluster_errors import refused
 from ottla.cli.display.cells import count, number, size
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal, new_table
+from ottla.cli.produce.deliveries import Deliveries
 from ottla.cli.produce.input import NewRecord
 from ottla.cli.produce.input_source import InputSource
+from ottla.client.errors import ClientError, TimedOutError
+from ottla.client.sync.producer import Producer
 from ottla.runtime.clock import Clock
 
-RECORDS_PER_POLL: Final = 500
+RECORDS_PER_LOOK: Final = 500
 WAIT_S: Final = 0.2
 # From here on people want to know the rate, too.
 LONG_S: Final = 1.0
@@ -38,39 +38,44 @@ class Production:
         try:
             for record in records:
                 self._send(record)
-                if is_live or self.sent % RECORDS_PER_POLL == 0:
-                    self._producer.poll(0)
+                if is_live or self.sent % RECORDS_PER_LOOK == 0:
                     self._show(progress)
                 if self.deliveries.first_error is not None:
-                    self._producer.purge()
+                    # What was not sent yet is not sent any more.
+                    self._producer.close(timeout=0)
                     break
         finally:
-            while self._producer.flush(WAIT_S):
-                self._show(progress)
+            self._finish(progress)
 
-    def _send(self, record: NewRecord) -> None:
+    def _finish(self, progress: RecordProgress) -> None:
         while True:
             try:
-                self._producer.produce(
-                    self._topic,
-                    value=record.value,
-                    key=record.key,
-                    headers=list(record.headers),
-                    partition=-1 if record.partition is None else record.partition,
-                    timestamp=record.timestamp_ms or 0,
-                    on_delivery=self.deliveries.on_delivery,
-                )
-            except BufferError:
-                # The client holds as much as it may: some of it has to be acknowledged first.
-                self._producer.poll(WAIT_S)
-            except KafkaException as error:
-                self.deliveries.fail(error.args[0])
-                return
+                self._producer.flush(timeout=WAIT_S)
+            except TimedOutError:
+                self._show(progress)
             else:
-                self.sent += 1
-                return
+                break
+        self._show(progress)
+        self._producer.close()
+
+    def _send(self, record: NewRecord) -> None:
+        try:
+            delivery = self._producer.send(
+                self._topic,
+                record.value,
+                key=record.key,
+                headers=record.headers,
+                partition=record.partition,
+                timestamp=record.timestamp_ms,
+            )
+        except ClientError as error:
+            self.deliveries.fail(error)
+            return
+        self.sent += 1
+        self.deliveries.add(delivery, len(record.value or b""))
 
     def _show(self, progress: RecordProgress) -> None:
+        self.deliveries.collect()
         progress.update(
             records=self.deliveries.records,
             size_in_bytes=self.deliveries.size_in_bytes,
@@ -102,7 +107,7 @@ def run_produce(
         elif deliveries.records:
             print_summary(terminal, topic, deliveries, seconds)
     if deliveries.first_error is not None:
-        raise refused_by_client(f"produce to {topic}", deliveries.first_error)
+        raise refused(f"produce to {topic}", deliveries.first_error)
     if not production.sent:
         terminal.notice("There was nothing to produce: the input is empty.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ottla.client.administration.requests import (
     AdminRequests,
@@ -17,6 +17,7 @@ from ottla.client.administration.requests import (
 from ottla.client.administration.results import Results
 from ottla.client.cluster import CoordinatorKind
 from ottla.client.errors import ClientError
+from ottla.client.records import OffsetAndMetadata
 from ottla.model import TopicPartition
 from ottla.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -40,14 +41,6 @@ _NAMES_IN_FETCH: Final = 9
 _NAMES_IN_COMMIT: Final = 9
 
 
-class GroupOffset(NamedTuple):
-    """An offset that a group has committed. A group without it begins anew."""
-
-    offset: int
-    leader_epoch: int | None = None
-    metadata: str = ""
-
-
 class GroupOffsetOperations(AdminRequests):
     """The methods of `Admin` for committed offsets."""
 
@@ -57,7 +50,7 @@ class GroupOffsetOperations(AdminRequests):
         *,
         require_stable: bool = False,
         timeout: float | None = None,
-    ) -> Results[str, dict[TopicPartition, GroupOffset]]:
+    ) -> Results[str, dict[TopicPartition, OffsetAndMetadata]]:
         """The committed offsets of groups, all or those of some partitions, in order. Partitions
         without one are left out. `require_stable` waits for transactions that commit offsets."""
         wanted: Mapping[str, Iterable[TopicPartition] | None] = (
@@ -70,8 +63,8 @@ class GroupOffsetOperations(AdminRequests):
 
         async def exchange(
             node_id: int, ids: Sequence[str]
-        ) -> Outcomes[str, dict[TopicPartition, GroupOffset]]:
-            found: dict[str, dict[TopicPartition, GroupOffset] | ClientError] = {}
+        ) -> Outcomes[str, dict[TopicPartition, OffsetAndMetadata]]:
+            found: dict[str, dict[TopicPartition, OffsetAndMetadata] | ClientError] = {}
             for group_id in ids:
                 request = _fetch_request(group_id, chosen[group_id], require_stable=require_stable)
                 answer = await self._cluster.send(node_id, request, version_max=_NAMES_IN_FETCH)
@@ -85,7 +78,7 @@ class GroupOffsetOperations(AdminRequests):
     async def alter_group_offsets(
         self,
         group_id: str,
-        offsets: Mapping[TopicPartition, int | GroupOffset],
+        offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
@@ -190,7 +183,7 @@ def _fetch_request(
     )
 
 
-def _fetched(answer: Any) -> dict[TopicPartition, GroupOffset] | ClientError:
+def _fetched(answer: Any) -> dict[TopicPartition, OffsetAndMetadata] | ClientError:
     group = answer.groups[0] if answer.groups else answer
     if group.error_code:
         return node_error(group.error_code)
@@ -200,19 +193,18 @@ def _fetched(answer: Any) -> dict[TopicPartition, GroupOffset] | ClientError:
             if each.error_code:
                 return node_error(each.error_code)
             if each.committed_offset >= 0:
-                epoch = each.committed_leader_epoch
-                found[TopicPartition(topic.name, each.partition_index)] = GroupOffset(
-                    each.committed_offset, None if epoch < 0 else epoch, each.metadata or ""
+                found[TopicPartition(topic.name, each.partition_index)] = OffsetAndMetadata(
+                    each.committed_offset, each.committed_leader_epoch, each.metadata or ""
                 )
     return dict(sorted(found.items()))
 
 
-def _committed(partition: int, wanted: int | GroupOffset) -> OffsetCommitRequestPartition:
-    offset = GroupOffset(wanted) if isinstance(wanted, int) else wanted
+def _committed(partition: int, wanted: int | OffsetAndMetadata) -> OffsetCommitRequestPartition:
+    offset = OffsetAndMetadata(wanted) if isinstance(wanted, int) else wanted
     return OffsetCommitRequestPartition(
         partition_index=partition,
         committed_offset=offset.offset,
-        committed_leader_epoch=-1 if offset.leader_epoch is None else offset.leader_epoch,
+        committed_leader_epoch=offset.leader_epoch,
         committed_metadata=offset.metadata,
     )
 

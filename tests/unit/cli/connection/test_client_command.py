@@ -1,9 +1,5 @@
 """How commands end."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 import typer
 
@@ -30,18 +26,3 @@ def test_an_interrupt_ends_as_shells_expect() -> None:
 def test_what_is_no_error_of_a_cluster_is_not_hidden() -> None:
     with pytest.raises(ModuleNotFoundError), client_command():
         raise ModuleNotFoundError("no", name="something_else")
-
-
-def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "100"}
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment
-    )
-
-
-def test_without_the_client_package_commands_say_how_to_get_it() -> None:
-    code = "import sys; sys.modules['confluent_kafka'] = None; import ottla.cli.main as m; m.run()"
-    ended = run_python(code, "consume", "orders")
-    assert ended.returncode == 2
-    assert "pip install 'ottla[client]'" in ended.stderr
-    assert "Traceback" not in ended.stderr

@@ -3,8 +3,6 @@
 import io
 import json
 
-from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
-
 from ottla.cli.consume.output import (
     RecordOutput,
     Shown,
@@ -14,24 +12,19 @@ from ottla.cli.consume.output import (
     as_terminal_text,
     json_of,
 )
+from ottla.client.records import ConsumedRecord
+from ottla.wire.records.header import TimestampType
 
 EVERYTHING = Shown(timestamp=True, offset=True, headers=True, key=True)
 ONLY_VALUES = Shown(timestamp=False, offset=False, headers=False, key=False)
 
 
 def message(
-    value: bytes | None, key: bytes | None = None, *, has_timestamp: bool = True
-) -> Message:
-    kind = TIMESTAMP_CREATE_TIME if has_timestamp else TIMESTAMP_NOT_AVAILABLE
-    return Message(
-        topic="orders",
-        partition=1,
-        offset=42,
-        key=key,
-        value=value,
-        headers=[("a", b"1"), ("b", None)],
-        timestamp=(kind, 1_794_817_800_250),
-    )
+    value: bytes | None, key: bytes | None = None, *, timestamp: int = 1_794_817_800_250
+) -> ConsumedRecord:
+    headers = (("a", b"1"), ("b", None))
+    kind = TimestampType.CREATE_TIME
+    return ConsumedRecord("orders", 1, 42, timestamp, kind, key, value, headers)
 
 
 def test_a_line_is_the_value() -> None:
@@ -73,7 +66,7 @@ def test_json_has_everything() -> None:
 
 
 def test_json_says_that_there_is_no_time() -> None:
-    assert json.loads(json_of(message(b"", has_timestamp=False)))["timestamp"] == -1
+    assert json.loads(json_of(message(b"", timestamp=-1)))["timestamp"] == -1
 
 
 def test_records_are_written_when_the_output_is_flushed() -> None:

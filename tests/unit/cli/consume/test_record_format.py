@@ -1,25 +1,20 @@
 """`ottla consume --format`."""
 
 import pytest
-from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 
 from ottla.cli.consume.output import Shown, as_bytes, as_hexadecimal
 from ottla.cli.consume.record_format import RecordFormat, choose_line
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.records import ConsumedRecord
+from ottla.wire.records.header import TimestampType
 
 NOTHING_SHOWN = Shown(timestamp=False, offset=False, headers=False, key=False)
 
 
-def message(value: bytes | None = b"apples") -> Message:
-    return Message(
-        topic="orders",
-        partition=1,
-        offset=42,
-        key=b"bob",
-        value=value,
-        headers=[("a", b"1"), ("b", None)],
-        timestamp=(TIMESTAMP_CREATE_TIME, 1_794_817_800_250),
-    )
+def message(value: bytes | None = b"apples") -> ConsumedRecord:
+    headers = (("a", b"1"), ("b", None))
+    kind = TimestampType.CREATE_TIME
+    return ConsumedRecord("orders", 1, 42, 1_794_817_800_250, kind, b"bob", value, headers)
 
 
 @pytest.mark.parametrize(

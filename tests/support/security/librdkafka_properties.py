@@ -1,4 +1,4 @@
-"""The security properties of an ordinary client, which is librdkafka's."""
+"""The properties of Kafka's own clients by librdkafka's names, for tests in which it is a judge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ _OF_KAFKAS_CLIENTS: Final = frozenset(
 _TOKEN_SECONDS: Final = 300.0
 
 
-def ordinary_properties(properties: Mapping[str, str], security: ClientSecurity) -> dict[str, Any]:
+def librdkafka_properties(
+    properties: Mapping[str, str], security: ClientSecurity
+) -> dict[str, Any]:
     """All of a client's properties by librdkafka's names. Raises ClientPropertyError for what it
     cannot do."""
     others = {
