@@ -1,7 +1,8 @@
 """Clients of Apache Kafka 4 and Ottla in pure Python: producers, consumers and administration.
 
-    from ottla.client import Consumer, Producer
+    from ottla.client import Admin, Consumer, Producer
 
+`ottla.client.administration` has what `Admin` takes and returns.
 `ottla.client.sync` has the same clients for programs without an event loop.
 """
 
@@ -11,6 +12,12 @@ from ottla.exports import lazy_names
 
 if TYPE_CHECKING:
     from ottla.client import sync
+    from ottla.client.administration.admin import (
+        Admin,
+    )
+    from ottla.client.administration.results import (
+        Results,
+    )
     from ottla.client.cluster.seams import (
         ClientSeams,
     )
@@ -130,6 +137,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "Admin": "ottla.client.administration.admin",
             "ApiError": _ERRORS,
             "BufferFullError": _ERRORS,
             "ClientError": _ERRORS,
@@ -197,6 +205,7 @@ else:
             "RecordMetadata": "ottla.client.records",
             "RecordTooLargeError": _ERRORS,
             "RefusedConnectionError": _ERRORS,
+            "Results": "ottla.client.administration.results",
             "SaslAuthenticationError": _ERRORS,
             "Scram": "ottla.client.settings.security",
             "Security": "ottla.client.settings.security",
@@ -227,6 +236,7 @@ else:
     )
 
 __all__ = [
+    "Admin",
     "ApiError",
     "BufferFullError",
     "ClientError",
@@ -294,6 +304,7 @@ __all__ = [
     "RecordMetadata",
     "RecordTooLargeError",
     "RefusedConnectionError",
+    "Results",
     "SaslAuthenticationError",
     "Scram",
     "Security",

@@ -70,8 +70,6 @@ def bench(
     with client_command() as terminal:
         from ottla.cli.bench.load import BenchLoad
         from ottla.cli.bench.run import run_bench
-        from ottla.cli.connection.admin_connection import with_admin
-        from ottla.cli.connection.cluster_access import resolve
         from ottla.runtime.system_clock import SystemClock
 
         load = BenchLoad(
@@ -81,18 +79,6 @@ def bench(
             acks=acks.value,
             compression=compression.value,
         )
-        access = resolve(options)
-        with_admin(
-            options,
-            terminal,
-            lambda admin: run_bench(
-                admin,
-                access,
-                terminal,
-                SystemClock(),
-                load,
-                topic,
-                partitions=partitions,
-                as_json=as_json,
-            ),
+        run_bench(
+            options, terminal, SystemClock(), load, topic, partitions=partitions, as_json=as_json
         )

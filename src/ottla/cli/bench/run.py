@@ -9,8 +9,9 @@ from ottla.cli.bench.latency import Latencies, LatencyTest
 from ottla.cli.bench.load import BenchLoad, Throughput
 from ottla.cli.bench.report import Report, print_report, report_json
 from ottla.cli.bench.throughput import ConsumeTest, ProduceTest, warm_up
-from ottla.cli.connection.admin_connection import doing
-from ottla.cli.connection.cluster_access import ClusterAccess
+from ottla.cli.connection.admin_connection import doing, with_admin
+from ottla.cli.connection.cluster_access import ClusterAccess, resolve
+from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.connection_watch import ConnectionWatch, answers
 from ottla.cli.connection.data_clients import new_consumer, new_producer
 from ottla.cli.connection.topic_lookup import existing_partitions, latest_offsets
@@ -23,7 +24,27 @@ from ottla.model import TopicPartition
 from ottla.runtime.clock import Clock
 
 
-async def run_bench(
+def run_bench(
+    options: ClusterOptions,
+    terminal: Terminal,
+    clock: Clock,
+    load: BenchLoad,
+    topic: str | None,
+    *,
+    partitions: int,
+    as_json: bool,
+) -> None:
+    access = resolve(options)
+    with_admin(
+        options,
+        terminal,
+        lambda admin: _bench(
+            admin, access, terminal, clock, load, topic, partitions=partitions, as_json=as_json
+        ),
+    )
+
+
+async def _bench(
     admin: Admin,
     access: ClusterAccess,
     terminal: Terminal,

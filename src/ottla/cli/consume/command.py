@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
 from typing import Annotated
 
 import typer
@@ -114,16 +113,12 @@ def consume(
     [bold]Exit codes[/]  0: done.  1: the cluster refused.  2: wrong usage.  3: cannot connect.
     """
     with client_command() as terminal:
-        from ottla.cli.connection.admin_connection import with_admin
-        from ottla.cli.connection.cluster_access import resolve
-        from ottla.cli.connection.data_clients import new_consumer
         from ottla.cli.consume.output import Shown, open_output
         from ottla.cli.consume.record_format import choose_line
         from ottla.cli.consume.start_position import parse_start
         from ottla.runtime.system_clock import SystemClock
 
         clock = SystemClock()
-        access = resolve(options)
         position = parse_start(start, now_ms=clock.now_ms())
         shown = Shown(timestamp=timestamps, offset=offsets, headers=headers, key=keys)
         is_terminal = terminal.stdout.is_terminal
@@ -134,25 +129,10 @@ def consume(
             from ottla.cli.consume.run import ConsumeRequest, run_consume
 
             request = ConsumeRequest(topic, tuple(partitions or ()), position, follow, records_max)
-            # With --follow Ctrl-C is the normal end.
-            with suppress(KeyboardInterrupt) if follow else nullcontext():
-                with_admin(
-                    options,
-                    terminal,
-                    lambda admin: run_consume(
-                        admin, new_consumer(access), terminal, clock, request, output
-                    ),
-                )
+            run_consume(options, terminal, clock, request, output)
         else:
             from ottla.cli.consume.group import GroupRequest, offset_reset, run_group
 
             reset = offset_reset(position, partitions)
             membership = GroupRequest(topic, group, reset, follow, records_max)
-            configs = {"group.id": group, "auto.offset.reset": reset}
-            with_admin(
-                options,
-                terminal,
-                lambda admin: run_group(
-                    admin, new_consumer(access, configs), terminal, clock, membership, output
-                ),
-            )
+            run_group(options, terminal, clock, membership, output)

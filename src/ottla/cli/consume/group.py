@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
-from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.admin_connection import doing, with_admin
+from ottla.cli.connection.cluster_access import resolve
+from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.connection_watch import ConnectionWatch, answers
+from ottla.cli.connection.data_clients import new_consumer
 from ottla.cli.connection.topic_lookup import existing_partitions, last_stable_offsets
 from ottla.cli.consume.loop import read_until_done
 from ottla.cli.consume.output import RecordOutput
@@ -172,7 +175,25 @@ class GroupReading:
         return TopicPartition(self._request.topic, partition)
 
 
-async def run_group(
+def run_group(
+    options: ClusterOptions,
+    terminal: Terminal,
+    clock: Clock,
+    request: GroupRequest,
+    output: RecordOutput,
+) -> None:
+    access = resolve(options)
+    configs = {"group.id": request.group, "auto.offset.reset": request.offset_reset}
+    with_admin(
+        options,
+        terminal,
+        lambda admin: _consume(
+            admin, new_consumer(access, configs), terminal, clock, request, output
+        ),
+    )
+
+
+async def _consume(
     admin: Admin,
     consumer: Consumer,
     terminal: Terminal,

@@ -4,10 +4,14 @@ end, or until Ctrl-C."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from typing import NamedTuple
 
-from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.admin_connection import doing, with_admin
+from ottla.cli.connection.cluster_access import resolve
+from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.connection_watch import ConnectionWatch, answers
+from ottla.cli.connection.data_clients import new_consumer
 from ottla.cli.connection.topic_lookup import (
     earliest_offsets,
     existing_partitions,
@@ -120,7 +124,24 @@ class Consumption:
         return TopicPartition(self._topic, partition)
 
 
-async def run_consume(
+def run_consume(
+    options: ClusterOptions,
+    terminal: Terminal,
+    clock: Clock,
+    request: ConsumeRequest,
+    output: RecordOutput,
+) -> None:
+    access = resolve(options)
+    # With --follow Ctrl-C is the normal end.
+    with suppress(KeyboardInterrupt) if request.follow else nullcontext():
+        with_admin(
+            options,
+            terminal,
+            lambda admin: _consume(admin, new_consumer(access), terminal, clock, request, output),
+        )
+
+
+async def _consume(
     admin: Admin,
     consumer: Consumer,
     terminal: Terminal,

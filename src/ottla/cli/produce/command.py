@@ -157,10 +157,6 @@ def produce(
     with client_command() as terminal:
         from contextlib import nullcontext
 
-        from ottla.cli.connection.admin_connection import with_admin
-        from ottla.cli.connection.cluster_access import resolve
-        from ottla.cli.connection.data_clients import new_sync_producer
-        from ottla.cli.connection.topic_lookup import existing_partitions
         from ottla.cli.exit_codes import CommandError, ExitCode
         from ottla.cli.produce.input import (
             InputFormat,
@@ -169,7 +165,7 @@ def produce(
             new_reader,
         )
         from ottla.cli.produce.input_source import open_input
-        from ottla.cli.produce.run import run_produce
+        from ottla.cli.produce.run import open_producer, run_produce
         from ottla.runtime.system_clock import SystemClock
 
         if values and file is not None:
@@ -183,12 +179,8 @@ def produce(
             separator=separator,
             now_ms=clock.now_ms(),
         )
-        chosen_partitions = () if partition is None else (partition,)
-        with_admin(
-            options, terminal, lambda admin: existing_partitions(admin, topic, chosen_partitions)
-        )
         configs = {"acks": acks.value, "compression.type": compression.value}
-        producer = new_sync_producer(resolve(options), configs)
+        producer = open_producer(options, terminal, topic, partition, configs)
         chosen = InputFormat(input_format.value)
         with nullcontext() if values else open_input(file) as source:
             if source is not None and source.is_live:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from ottla.cli.connection.admin_connection import with_admin
+from ottla.cli.connection.cluster_access import resolve
 from ottla.cli.connection.cluster_errors import refused
+from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.data_clients import new_sync_producer
+from ottla.cli.connection.topic_lookup import existing_partitions
 from ottla.cli.display.cells import count, number, size
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal, new_table
@@ -82,6 +87,19 @@ class Production:
             done=0 if self._source is None else self._source.position,
             total=None if self._source is None else self._source.length,
         )
+
+
+def open_producer(
+    options: ClusterOptions,
+    terminal: Terminal,
+    topic: str,
+    partition: int | None,
+    configs: Mapping[str, str],
+) -> Producer:
+    """Checks that the topic and the partition exist. Raises CommandError."""
+    chosen = () if partition is None else (partition,)
+    with_admin(options, terminal, lambda admin: existing_partitions(admin, topic, chosen))
+    return new_sync_producer(resolve(options), configs)
 
 
 def run_produce(

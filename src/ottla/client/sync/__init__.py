@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 from ottla.exports import lazy_names
 
 if TYPE_CHECKING:
+    from ottla.client.sync.admin import Admin
     from ottla.client.sync.consumer import Consumer
     from ottla.client.sync.producer import Producer
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"Consumer": "ottla.client.sync.consumer", "Producer": "ottla.client.sync.producer"},
+        {
+            "Admin": "ottla.client.sync.admin",
+            "Consumer": "ottla.client.sync.consumer",
+            "Producer": "ottla.client.sync.producer",
+        },
     )
 
-__all__ = ["Consumer", "Producer"]
+__all__ = ["Admin", "Consumer", "Producer"]

@@ -128,3 +128,7 @@ class Admin:
     describe_delegation_tokens = WaitingMethod(AsyncAdmin.describe_delegation_tokens)
     renew_delegation_token = WaitingMethod(AsyncAdmin.renew_delegation_token)
     expire_delegation_token = WaitingMethod(AsyncAdmin.expire_delegation_token)
+
+    describe_client_quotas = WaitingMethod(AsyncAdmin.describe_client_quotas)
+    alter_client_quotas = WaitingMethod(AsyncAdmin.alter_client_quotas)
+    describe_quota_usage = WaitingMethod(AsyncAdmin.describe_quota_usage)

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from ottla.channels.channel_security import PLAINTEXT
+from ottla.cli.connection.client_properties import client_properties, cluster_settings_of
 from ottla.cli.connection.cluster_access import DEFAULT_BOOTSTRAP, ClusterAccess, resolve
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.profiles import Profile, Profiles, write_profiles
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.client.settings.common import COMMON
+from ottla.client.settings.producer import PRODUCER
 
 PROD = Profile("prod", "kafka-prod:9092", {"client.id": "billing", "linger.ms": "5"})
 STAGING = Profile("staging", "kafka-staging:9092")
@@ -90,14 +93,49 @@ def access_with(*properties: str, profile: str | None = None) -> ClusterAccess:
     return resolve(ClusterOptions("near:9092", profile, properties))
 
 
-def test_commands_that_speak_the_protocol_refuse_properties_of_the_ordinary_client() -> None:
-    with pytest.raises(CommandError, match=r"linger\.ms"):
-        access_with("linger.ms=5").channel_security()
+def test_properties_of_another_client_are_refused_on_the_command_line() -> None:
+    with pytest.raises(CommandError, match=r"no client property linger\.ms") as raised:
+        cluster_settings_of(access_with("linger.ms=5"))
+    assert raised.value.exit_code is ExitCode.USAGE
 
 
-def test_what_tunes_the_ordinary_client_of_a_profile_does_not_matter_to_them() -> None:
+def test_properties_of_another_client_do_not_matter_in_a_profile() -> None:
     access = access_with("security.protocol=plaintext", profile="prod")
-    assert access.channel_security() is PLAINTEXT
+    assert cluster_settings_of(access).security is PLAINTEXT
+    assert client_properties(access, COMMON) == {
+        "client.id": "billing",
+        "security.protocol": "plaintext",
+    }
+    assert client_properties(access, PRODUCER)["linger.ms"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("queue.buffering.max.ms", "Kafka's name for it is linger.ms."),
+        ("debug", "Leave debug out."),
+        ("topic.blacklist", "Leave topic.blacklist out."),
+    ],
+)
+def test_properties_that_only_librdkafka_has_are_refused(
+    name: str, hint: str, profiles: Profiles
+) -> None:
+    profiles.by_name["old"] = Profile("old", None, {name: "1"})
+    write_profiles(profiles)
+    for access in (access_with(f"{name}=1"), access_with(profile="old")):
+        with pytest.raises(CommandError, match=f"{name} is librdkafka's") as raised:
+            client_properties(access, PRODUCER)
+        assert raised.value.hints == (hint,)
+
+
+def test_properties_that_kafkas_own_client_needs_are_ignored() -> None:
+    access = access_with("metric.reporters=x", "ssl.provider=BC")
+    assert cluster_settings_of(access).client_id == "ottla"
+
+
+def test_a_value_that_cannot_be_used_is_named() -> None:
+    with pytest.raises(CommandError, match=r"request\.timeout\.ms is 'soon'"):
+        cluster_settings_of(access_with("request.timeout.ms=soon"))
 
 
 LOGIN = (
@@ -166,7 +204,7 @@ def test_passwords_are_not_in_the_text_of_a_value(profiles: Profiles) -> None:
     access = access_with(profile="secure")
     assert "secret" not in repr(access)
     assert "secret" not in repr(access.security)
-    assert access.client_properties()["sasl.password"] == "secret of bob"
+    assert access.security.properties["sasl.password"] == "secret of bob"
     assert "secret" not in str(profiles.by_name["secure"].shown_properties)
 
 

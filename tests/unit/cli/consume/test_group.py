@@ -41,7 +41,7 @@ class FakeConsumer:
     def assignment(self) -> frozenset[TopicPartition]:
         return frozenset(TopicPartition("orders", partition) for partition in self.assigned)
 
-    async def position(self, name: TopicPartition, *, timeout: float) -> int:
+    async def position(self, name: TopicPartition, *, timeout: float) -> int:  # noqa: ASYNC109
         return self.positions.get(name.partition, 0)
 
     async def commit(self, offsets: Mapping[TopicPartition, int]) -> None:

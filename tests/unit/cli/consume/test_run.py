@@ -46,9 +46,7 @@ class FakeConsumer:
 
 def record(offset: int, partition: int = 0) -> ConsumedRecord:
     value = b"%d" % offset
-    return ConsumedRecord(
-        "orders", partition, offset, 0, TimestampType.CREATE_TIME, None, value
-    )
+    return ConsumedRecord("orders", partition, offset, 0, TimestampType.CREATE_TIME, None, value)
 
 
 def mark(offset: int, partition: int = 0) -> ConsumedRecord:

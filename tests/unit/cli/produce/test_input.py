@@ -4,7 +4,6 @@ import io
 import json
 
 import pytest
-from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,8 @@ from ottla.cli.produce.input import (
     new_reader,
 )
 from ottla.cli.produce.input_source import InputSource
+from ottla.client.records import ConsumedRecord
+from ottla.wire.records.header import TimestampType
 
 NOW_MS = 1_794_817_800_000
 
@@ -168,14 +169,7 @@ DATA = st.none() | st.binary(max_size=20)
 def test_what_consume_prints_produce_reads(
     key: bytes | None, value: bytes | None, headers: Headers, partition: int, timestamp_ms: int
 ) -> None:
-    message = Message(
-        topic="any",
-        partition=partition,
-        offset=12,
-        key=key,
-        value=value,
-        headers=list(headers),
-        timestamp=(TIMESTAMP_CREATE_TIME, timestamp_ms),
-    )
+    kind = TimestampType.CREATE_TIME
+    record = ConsumedRecord("any", partition, 12, timestamp_ms, kind, key, value, headers)
     expected = NewRecord(value, key, headers, partition, timestamp_ms)
-    assert read(json_of(message), InputFormat.JSON) == [expected]
+    assert read(json_of(record), InputFormat.JSON) == [expected]

@@ -73,33 +73,6 @@ class FakeProducer:
         self.closed_after.append(timeout)
 
 
-def produce(self, topic: str, *, value: bytes, on_delivery: Any, **rest: Any) -> None:
-        if value == b"refuse":
-            raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
-        if len(self._reports) >= self._room:
-            raise BufferError
-        self.sent.append(value)
-        partition = max(0, rest["partition"])
-        offset = self._offsets[partition]
-        self._offsets[partition] += 1
-        is_bad = value.startswith(b"bad")
-        error = KafkaError(KafkaError.INVALID_RECORD) if is_bad else None
-        message = Message(topic=topic, partition=partition, offset=offset, value=value)
-        self._reports.append(lambda: on_delivery(error, message))
-
-    def poll(self, timeout: float) -> int:
-        return self.flush(timeout)
-
-    def flush(self, timeout: float) -> int:
-        reports, self._reports = self._reports, []
-        for report in reports:
-            report()
-        return 0
-
-    def purge(self) -> None:
-        self.is_purged = True
-
-
 def produce(
     producer: FakeProducer, records: Iterator[NewRecord], *, as_json: bool = False
 ) -> Terminal:
