@@ -173,7 +173,7 @@ class ClientCluster:
         timeout_ms: int | None = None,
     ) -> Any:
         """Returns the response of the first node that can be reached. Raises ChannelError."""
-        reasons = []
+        reasons: dict[str, Exception] = {}
         for node_id in self._nodes.in_order(lane):
             try:
                 return await self.send(
@@ -182,8 +182,8 @@ class ClientCluster:
             except NotSentError as error:
                 if is_refusal(origin(error)):
                     raise origin(error) from None
-                reasons.append(str(error))
-        raise NotSentError("; ".join(dict.fromkeys(reasons)))
+                reasons[str(error)] = origin(error)
+        raise NotSentError("; ".join(reasons)) from next(iter(reasons.values()), None)
 
     async def send_to_controller(
         self,
