@@ -251,7 +251,7 @@ def test_a_bad_line_stops_after_those_before_it(ottla: CommandLine) -> None:
 def test_a_record_that_the_cluster_refuses(ottla: CommandLine) -> None:
     ottla.run("topics", "create", "small", "-c", "max.message.bytes=1000")
     result = ottla.run("produce", "small", "-v", "x" * 2_000, exit_code=1)
-    assert "MSG_SIZE_TOO_LARGE" in result.stderr
+    assert "MESSAGE_TOO_LARGE" in result.stderr
     assert "max.message.bytes" in result.stderr
 
 

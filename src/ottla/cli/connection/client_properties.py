@@ -1,8 +1,9 @@
 """The properties of the commands' clients, from those of the user.
 
-Files and profiles may have properties of any Kafka client, so that one file serves several
-programs: those of other clients than the command's are ignored there, and refused with -X.
-librdkafka's own are refused everywhere, with Kafka's name for the same where there is one.
+Properties of other clients than the command's are ignored, so that one file serves several
+programs, and a command that looks a topic up before it writes takes the properties of a producer.
+Names that no client has are refused with -X. librdkafka's own are refused everywhere, with Kafka's
+name for the same where there is one.
 """
 
 from __future__ import annotations
@@ -89,11 +90,7 @@ def client_properties(access: ClusterAccess, table: Mapping[str, ClientProperty]
         elif is_of_librdkafka(name):
             raise _of_librdkafka(name)
         elif name in access.explicit:
-            raise CommandError(
-                f"This command has no client property {name}.",
-                f"Leave out -X {name}.",
-                exit_code=ExitCode.USAGE,
-            )
+            _require_known(name)
     return found
 
 
@@ -103,6 +100,22 @@ def cluster_settings_of(access: ClusterAccess) -> ClusterSettings:
     with refused_properties():
         parsed = parse_properties(COMMON, properties, {})
     return cluster_settings(parsed.values, parsed.security)
+
+
+def _require_known(name: str) -> None:
+    # Imported late: most commands have no such property.
+    from difflib import get_close_matches
+
+    from ottla.client.administration.settings import ADMIN_PROPERTIES
+    from ottla.client.consuming.properties import CONSUMER
+    from ottla.client.settings.producer import PRODUCER
+
+    known = {*ADMIN_PROPERTIES, *CONSUMER, *PRODUCER}
+    if name in known:
+        return
+    near = get_close_matches(name, sorted(known), n=2)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Leave out -X {name}."
+    raise CommandError(f"There is no client property {name}.", hint, exit_code=ExitCode.USAGE)
 
 
 def is_of_librdkafka(name: str) -> bool:
