@@ -18,7 +18,7 @@ from ottla.wire.apis import (
 from ottla.wire.errors import ProtocolError
 from tests.support.kafka.protocol_table import api_table
 
-# The waves "one node", "cluster", "groups", "transactions", "security" and "metrics".
+# All waves but that of streams groups.
 ONE_NODE = {0, 1, 2, 3, 10, *range(18, 24), 32, 33, 34, 35, 37, 44, 57, 60, 61, 74, 75}
 CLUSTER = {43, 45, 46, *range(52, 57), 58, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82}
 GROUPS = {8, 9, *range(11, 17), 42, 47, 68, 69}
@@ -26,6 +26,7 @@ TRANSACTIONS = {*range(24, 29), 65, 66}
 SECURITY = {17, 29, 30, 31, 36, *range(38, 42), 50, 51}
 QUOTAS = {48, 49}
 METRICS = {71, 72}
+SHARES = {*range(76, 80), *range(83, 88), 90, 91, 92}
 
 
 def test_every_api_of_kafka_has_its_name() -> None:
@@ -36,7 +37,7 @@ def test_every_api_of_kafka_has_its_name() -> None:
 
 
 def test_apis_of_the_first_waves_are_declared() -> None:
-    waves = ONE_NODE | CLUSTER | GROUPS | TRANSACTIONS | SECURITY | QUOTAS | METRICS
+    waves = ONE_NODE | CLUSTER | GROUPS | TRANSACTIONS | SECURITY | QUOTAS | METRICS | SHARES
     assert set(LISTENERS) == waves
 
 
