@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
@@ -21,6 +22,14 @@ class TopicIdPartition(NamedTuple):
 
 Assignment: TypeAlias = frozenset[TopicIdPartition]
 NO_PARTITIONS: Assignment = frozenset()
+
+
+def by_topic(assignment: Assignment) -> dict[Uuid, list[int]]:
+    """Partition numbers by topic, sorted, so that equal assignments have equal records."""
+    found: dict[Uuid, list[int]] = defaultdict(list)
+    for topic_id, number in sorted(assignment):
+        found[topic_id].append(number)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

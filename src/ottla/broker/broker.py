@@ -27,6 +27,7 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.group_coordinators import GroupCoordinators
 from ottla.broker.coordinators.marker_appending import MarkerAppender
+from ottla.broker.coordinators.share_coordinators import ShareCoordinators
 from ottla.broker.coordinators.transaction_coordinators import TransactionCoordinators
 from ottla.broker.fetching.consumer_fetch import ConsumerFetches
 from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
@@ -78,9 +79,12 @@ from ottla.wire.apis import ApiKey
 if TYPE_CHECKING:
     from ottla.broker.control.audit_log import AuditLog
     from ottla.broker.control.token_keys import TokenVerifiers
+    from ottla.broker.coordinators.share_states import ShareStates
+    from ottla.broker.sharing.share_lag import ShareLags
     from ottla.broker.telemetry.client_telemetry import ClientTelemetry
     from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
+    from ottla.coordinator.shares.coordinator import ShareCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
 # The client was refused before it had chosen a SASL mechanism.
@@ -190,7 +194,17 @@ class Broker:
             self.background,
             self.metrics,
         )
-        self.coordinators = Coordinators(groups, transactions)
+        shares = ShareCoordinators(
+            self.cluster,
+            self.partitions,
+            self.commit,
+            self.failures,
+            self.clock,
+            self.dice,
+            self.tasks,
+            self.background,
+        )
+        self.coordinators = Coordinators(groups, transactions, shares)
         self.replication.listen(self.coordinators)
         self.transaction_requests = TransactionRequests(transactions.shards, self.clock)
         self.verification = TransactionVerification(
@@ -298,6 +312,27 @@ class Broker:
 
         return LocalVerification(self.transactions, self.transaction_requests)
 
+    @cached_property
+    def share_states(self) -> ShareStates:
+        # Imported with the first share group.
+        from ottla.broker.coordinators.share_states import ShareStates
+
+        return ShareStates(
+            self.cluster,
+            self.shares,
+            self.peers,
+            self.changes,
+            self.clock,
+            self.dice,
+            self.tasks,
+        )
+
+    @cached_property
+    def share_lags(self) -> ShareLags:
+        from ottla.broker.sharing.share_lag import ShareLags
+
+        return ShareLags(self.cluster, self.partitions, self.peers, self.share_states)
+
     def _open_audit_log(self) -> AuditLog | None:
         path = self.config.audit_log
         if not path:
@@ -334,6 +369,10 @@ class Broker:
     @property
     def groups(self) -> CoordinatorShards[GroupCoordinator]:
         return self.coordinators.groups
+
+    @property
+    def shares(self) -> CoordinatorShards[ShareCoordinator]:
+        return self.coordinators.shares
 
     @property
     def transactions(self) -> CoordinatorShards[TransactionCoordinator]:

@@ -141,6 +141,24 @@ class NodeSettings:
     transaction_remove_expired_interval_ms = Setting[int](
         "transaction.remove.expired.transaction.cleanup.interval.ms"
     )
+    share_coordinator_load_buffer_size = Setting[int]("share.coordinator.load.buffer.size")
+    share_coordinator_prune_interval_ms = Setting[int](
+        "share.coordinator.state.topic.prune.interval.ms"
+    )
+    share_coordinator_snapshot_interval_ms = Setting[int](
+        "share.coordinator.cold.partition.snapshot.interval.ms"
+    )
+    share_coordinator_state_topic_compression_codec = Setting[int](
+        "share.coordinator.state.topic.compression.codec"
+    )
+    share_coordinator_state_topic_min_isr = Setting[int]("share.coordinator.state.topic.min.isr")
+    share_coordinator_state_topic_num_partitions = Setting[int](
+        "share.coordinator.state.topic.num.partitions"
+    )
+    share_coordinator_state_topic_segment_bytes = Setting[int](
+        "share.coordinator.state.topic.segment.bytes"
+    )
+    share_coordinator_write_timeout_ms = Setting[int]("share.coordinator.write.timeout.ms")
     transaction_state_log_load_buffer_size = Setting[int]("transaction.state.log.load.buffer.size")
     transaction_state_log_min_isr = Setting[int]("transaction.state.log.min.isr")
     transaction_state_log_num_partitions = Setting[int]("transaction.state.log.num.partitions")

@@ -14,13 +14,14 @@ from ottla.metadata.broker import VersionRange
 METADATA_VERSION: Final = "metadata.version"
 KRAFT_VERSION: Final = "kraft.version"
 TRANSACTION_VERSION: Final = "transaction.version"
+SHARE_VERSION: Final = "share.version"
 ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
 
 SUPPORTED_FEATURES: Final = {
     "group.version": VersionRange(0, 1),
     KRAFT_VERSION: VersionRange(0, 1),
     METADATA_VERSION: VersionRange(7, 30),
-    "share.version": VersionRange(0, 1),
+    SHARE_VERSION: VersionRange(0, 1),
     "streams.version": VersionRange(0, 1),
     TRANSACTION_VERSION: VersionRange(0, 2),
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, 1),
@@ -32,7 +33,7 @@ INITIAL_LEVELS: Final = {
     METADATA_VERSION: 30,
     ELIGIBLE_LEADER_REPLICAS_VERSION: 1,
     "group.version": 1,
-    "share.version": 1,
+    SHARE_VERSION: 1,
     "streams.version": 1,
     TRANSACTION_VERSION: 2,
 }

@@ -1,4 +1,4 @@
-"""Requests of transaction coordinators and leaders to other brokers.
+"""Requests of coordinators and leaders to other brokers.
 
 Each lane has its own connection, because a node handles the requests of one connection in order:
 transaction verification must not wait for WriteTxnMarkers, which waits for replication.
@@ -18,6 +18,7 @@ class PeerLane(Enum):
     MARKERS = auto()
     VERIFICATION = auto()
     MONITORING = auto()
+    SHARES = auto()
 
 
 class BrokerPeers:

@@ -98,6 +98,9 @@ class GroupCoordinators:
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_changed())
         if delta.topics_removed:
+            topic_ids = frozenset(delta.topics_removed)
+            for shard in self.shards.all:
+                shard.perform(lambda machine: machine.share_states.topics_deleted(topic_ids))
             names = sorted(topic.name for topic in delta.topics_removed.values())
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_deleted(names))

@@ -11,7 +11,7 @@ from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.channels import versions
 from ottla.configs import NodeConfig
 from ottla.model import ErrorCode, KafkaError
-from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.model.internal_topics import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ottla.security.acls.rights import UNRESTRICTED
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
@@ -50,6 +50,19 @@ def _transaction_state(config: NodeConfig, replication_factor: int) -> dict[str,
     }
 
 
+def _share_group_state(config: NodeConfig, replication_factor: int) -> dict[str, str]:
+    """Not compacted, because a record may change what earlier ones say: the coordinator deletes
+    records when it has written a later snapshot."""
+    min_isr = min(config.share_coordinator_state_topic_min_isr, replication_factor)
+    return {
+        "cleanup.policy": "delete",
+        "compression.type": "producer",
+        "segment.bytes": str(config.share_coordinator_state_topic_segment_bytes),
+        "min.insync.replicas": str(min_isr),
+        "retention.ms": "-1",
+    }
+
+
 _COORDINATOR_TOPICS: Final = {
     topic.name: topic
     for topic in (
@@ -64,6 +77,12 @@ _COORDINATOR_TOPICS: Final = {
             "transaction.state.log.replication.factor",
             lambda config: config.transaction_state_log_num_partitions,
             _transaction_state,
+        ),
+        InternalTopic(
+            SHARE_GROUP_STATE,
+            "share.coordinator.state.topic.replication.factor",
+            lambda config: config.share_coordinator_state_topic_num_partitions,
+            _share_group_state,
         ),
     )
 }

@@ -1,11 +1,13 @@
 """FindCoordinator, versions 0 to 6: the coordinators of groups and transactional ids.
 
 The coordinator of a group is the leader of its partition of `__consumer_offsets`, that of a
-transactional id the leader of its partition of `__transaction_state`. Both topics are created at
-the first request. Errors: GROUP_, TRANSACTIONAL_ID_ and CLUSTER_AUTHORIZATION_FAILED,
-COORDINATOR_NOT_AVAILABLE while there is no leader that is reachable on the client's listener, and
-for share groups, which are not supported yet; INVALID_REQUEST for key types that the version does
-not have. From version 4 on a request has many keys, and each has its own result.
+transactional id the leader of its partition of `__transaction_state`, that of a share partition
+(`group:topic id:partition`, only for brokers) the leader of its partition of
+`__share_group_state`. The topics are created at the first request. Errors: GROUP_,
+TRANSACTIONAL_ID_ and CLUSTER_AUTHORIZATION_FAILED, COORDINATOR_NOT_AVAILABLE while there is no
+leader that is reachable on the client's listener; INVALID_REQUEST for key types that the version
+does not have, and for malformed keys. From version 4 on a request has many keys, and each has its
+own result.
 
 Without a leader, the response waits for an election, for at most `_ELECTION_SECONDS_MAX`, because
 librdkafka retries a failed FindCoordinator only twice, 100 ms apart. After that, operations that
@@ -27,10 +29,11 @@ from ottla.broker.network.listener_view import ListenerView
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.coordinator.runtime.placement import partition_for
 from ottla.model import ErrorCode, KafkaError
-from ottla.model.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ottla.model.internal_topics import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.security.acls.rights import Right
+from ottla.shares.share_key import parse_share_key
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.find_coordinator import (
     Coordinator,
@@ -54,6 +57,7 @@ _ELECTION_SECONDS_MAX: Final = 1.0
 _TOPICS: Final[dict[int, str]] = {
     CoordinatorType.GROUP: CONSUMER_OFFSETS,
     CoordinatorType.TRANSACTION: TRANSACTION_STATE,
+    CoordinatorType.SHARE: SHARE_GROUP_STATE,
 }
 _RESOURCE_TYPES: Final[dict[int, ResourceType]] = {
     CoordinatorType.GROUP: ResourceType.GROUP,
@@ -148,8 +152,9 @@ def _find_all(
             refusal = _rights_error(context, request.key_type, key)
             if refusal is not None:
                 raise refusal
-            topic = _topic_of(request.key_type)
-            found.append(_find(cluster, suspects, context, key, topic))
+            if request.key_type == CoordinatorType.SHARE:
+                parse_share_key(key)
+            found.append(_find(cluster, suspects, context, key, _TOPICS[request.key_type]))
         except KafkaError as error:
             found.append(_refuse(key, error))
     return _response(context, found)
@@ -182,16 +187,6 @@ def _check_type(key_type: int, version: int) -> None:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"version {version} does not support keys of type {key_type}"
         )
-
-
-def _topic_of(key_type: int) -> str:
-    topic = _TOPICS.get(key_type)
-    if topic is None:
-        raise KafkaError(
-            ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            "share groups are not supported yet",
-        )
-    return topic
 
 
 def _find(

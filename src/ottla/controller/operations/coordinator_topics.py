@@ -12,7 +12,7 @@ from typing import Final
 
 from ottla.configs import InvalidConfigError
 from ottla.model import ErrorCode, KafkaError
-from ottla.model.internal_topics import COORDINATOR_TOPICS
+from ottla.model.internal_topics import COORDINATOR_TOPICS, is_internal_topic
 
 _POLICY: Final = "cleanup.policy"
 _COMPACT: Final = "compact"
@@ -20,7 +20,7 @@ _COMPACT: Final = "compact"
 
 def check_deletable(name: str) -> None:
     """Raises INVALID_TOPIC_EXCEPTION if the topic must not be deleted."""
-    if name in COORDINATOR_TOPICS:
+    if is_internal_topic(name):
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION, f"The internal topic {name} cannot be deleted."
         )
@@ -28,7 +28,7 @@ def check_deletable(name: str) -> None:
 
 def check_growable(name: str) -> None:
     """Raises INVALID_TOPIC_EXCEPTION if the number of partitions of the topic is fixed."""
-    if name in COORDINATOR_TOPICS:
+    if is_internal_topic(name):
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"The number of partitions of the internal topic {name} cannot be changed.",

@@ -7,6 +7,7 @@ It looks up the request's group and passes the request to the code for that type
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.classic.joining import ClassicJoining
@@ -22,8 +23,11 @@ from ottla.coordinator.groups.consumer.group import ConsumerGroup
 from ottla.coordinator.groups.consumer.heartbeats import ConsumerHeartbeats
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.describing import describe_classic, list_groups
-from ottla.coordinator.groups.group import NO_MEMBER_ID
+from ottla.coordinator.groups.group import NO_MEMBER_ID, GroupType
 from ottla.coordinator.groups.replaying import GroupReplay
+from ottla.coordinator.groups.share.describing import describe_share
+from ottla.coordinator.groups.share.heartbeats import ShareHeartbeats
+from ottla.coordinator.groups.share.state_changes import ShareStateChanges
 from ottla.coordinator.offsets.committing import commit_offsets, require_may_commit
 from ottla.coordinator.offsets.deleting import (
     delete_group_offsets,
@@ -50,6 +54,8 @@ from ottla.wire.messages.list_groups import ListedGroup
 from ottla.wire.messages.offset_commit import OffsetCommitRequest
 from ottla.wire.messages.offset_delete import OffsetDeleteRequest
 from ottla.wire.messages.offset_fetch import OffsetFetchRequestGroup
+from ottla.wire.messages.share_group_describe import DescribedGroup as DescribedShareGroup
+from ottla.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ottla.wire.messages.sync_group import SyncGroupRequest
 from ottla.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
@@ -68,16 +74,20 @@ class GroupCoordinator(GroupReplay):
         self._syncing = ClassicSyncing(self._rebalancing)
         self._presence = ClassicPresence(self._sessions, self._rebalancing)
         self._heartbeats = ConsumerHeartbeats(context, self._resume_downgraded)
+        self._share_heartbeats = ShareHeartbeats(context)
+        self.share_states = ShareStateChanges(context)
         self._classic_members = self._heartbeats.classic_members
 
     # ---- life cycle
 
     def loaded(self) -> None:
+        resumes: dict[GroupType, Callable[[Any], None]] = {
+            GroupType.CLASSIC: self._resume_classic,
+            GroupType.CONSUMER: self._heartbeats.resume,
+            GroupType.SHARE: self._share_heartbeats.resume,
+        }
         for group in self.groups:
-            if isinstance(group, ClassicGroup):
-                self._resume_classic(group)
-            elif isinstance(group, ConsumerGroup):
-                self._heartbeats.resume(group)
+            resumes[group.type](group)
 
     def _resume_classic(self, group: ClassicGroup) -> None:
         for member in group.members.values():
@@ -140,13 +150,16 @@ class GroupCoordinator(GroupReplay):
     def consumer_heartbeat(self, client: Client, request: ConsumerGroupHeartbeatRequest) -> Outcome:
         return self._heartbeats.heartbeat(client, request)
 
+    def share_heartbeat(self, client: Client, request: ShareGroupHeartbeatRequest) -> Outcome:
+        """The outcome's response is a `ShareHeartbeat`."""
+        return self._share_heartbeats.heartbeat(client, request)
+
     def topics_changed(self) -> Outcome:
-        """Marks the consumer groups' metadata as stale. Each group checks its topics again at the
+        """Marks the groups' metadata as stale. Each group checks its topics again at the
         next heartbeat of a member."""
         self._context.regexes.topics_changed()
         for group in self.groups:
-            if isinstance(group, ConsumerGroup):
-                group.is_metadata_stale = True
+            group.topics_changed()
         return NOTHING
 
     def _require_with_members(self, group_id: str) -> ClassicGroup | ConsumerGroup:
@@ -199,7 +212,7 @@ class GroupCoordinator(GroupReplay):
         records, has_none = expire_offsets(
             group, self.offsets, self._context.settings, now_ms=now_ms
         )
-        if has_none and group.is_empty:
+        if has_none and group.is_empty and group.expires:
             records += group.tombstones()
         return _a_few(records, then=lambda: self.expire(group_id))
 
@@ -213,6 +226,9 @@ class GroupCoordinator(GroupReplay):
 
     def describe_consumer(self, group_id: str) -> DescribedConsumerGroup:
         return describe_consumer(self._context, group_id)
+
+    def describe_share(self, group_id: str) -> DescribedShareGroup:
+        return describe_share(self._context, group_id)
 
     def delete_group(self, group_id: str) -> Outcome:
         group = self.groups.require(group_id)

@@ -18,6 +18,7 @@ class GroupType(Enum):
 
     CLASSIC = "Classic"
     CONSUMER = "Consumer"
+    SHARE = "Share"
 
 
 class Group(ABC):
@@ -64,6 +65,14 @@ class Group(ABC):
     @abstractmethod
     def offset_idle_since(self, committed: CommittedOffset) -> int | None:
         """When the offset's retention started; None while it cannot expire."""
+
+    @property
+    def expires(self) -> bool:
+        """Whether the group is removed when it has neither members nor offsets."""
+        return True
+
+    def topics_changed(self) -> None:  # noqa: B027 - only some types care
+        """Topics, partitions or ACLs may have changed."""
 
     @abstractmethod
     def tombstones(self) -> Sequence[CoordinatorRecord]:

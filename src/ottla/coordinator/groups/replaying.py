@@ -9,6 +9,7 @@ from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.classic.group_replay import replayed_group
 from ottla.coordinator.groups.consumer.group_replay import ConsumerReplay
 from ottla.coordinator.groups.context import GroupContext
+from ottla.coordinator.groups.share.group_replay import ShareReplay
 from ottla.coordinator.offsets.offset_records import read_offset
 from ottla.model import NO_PRODUCER_ID, TopicPartition
 from ottla.wire.schema import Message
@@ -35,6 +36,7 @@ class GroupReplay:
         self._replays: dict[type[Message], Callable[[Any, Any], None]] = {
             GroupMetadataKey: self._replay_group,
             **ConsumerReplay(context.groups).replays,
+            **ShareReplay(context.groups, context.now_ms).replays,
         }
 
     def replay(

@@ -24,6 +24,9 @@ class GroupSettings:
     consumer_assignors = Setting[tuple[str, ...]]("group.consumer.assignors")
     consumer_migration_policy = Setting[str]("group.consumer.migration.policy")
 
+    share_max_size = Setting[int]("group.share.max.size")
+    share_initialize_retry_ms = Setting[int]("group.share.initialize.retry.interval.ms")
+
     offset_metadata_max_bytes = Setting[int]("offset.metadata.max.bytes")
     offsets_retention_minutes = Setting[int]("offsets.retention.minutes")
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ottla.model import ErrorCode
 from ottla.wire.records import GrowingBatch
-from ottla.wire.schema import Message, Struct
+from ottla.wire.schema import Message
 
 
 class CoordinatorRecord(NamedTuple):
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     """
 
     records: Sequence[CoordinatorRecord] = ()
-    response: Struct | None = None
+    response: object | None = None
     is_applied: bool = False
     on_committed: OnCommitted | None = None
     afterwards: OnCommitted | None = None

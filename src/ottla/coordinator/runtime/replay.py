@@ -2,7 +2,8 @@
 
 Only the last record of each key counts (the topic is compacted). So records are compacted in memory
 before they are applied: a million commits of the same offsets cost little more than the offsets.
-Transactional records and markers are applied in between, one by one.
+Transactional records and markers are applied in between, one by one; so are the records of a topic
+where a record only changes what earlier ones say.
 
 Records that cannot be decoded are skipped with a warning, and so are records of unknown types: a
 newer release wrote them, or a client that should not. The other records are still valid. A batch
@@ -103,6 +104,12 @@ class Replay:
                     yield
         except ProtocolError as error:
             self._leave_out(header, error)
+            return
+        if self._machine.record_types.is_incremental:
+            for count, (key, value, offset) in enumerate(found, 1):
+                self._apply_record(key, value, offset, NO_PRODUCER_ID)
+                if count % _RECORDS_AT_ONCE == 0:
+                    yield
             return
         latest = self._latest
         for key, value, offset in found:

@@ -39,13 +39,12 @@ from ottla.model import (
 )
 from ottla.runtime.clock import Clock
 from ottla.wire.records import Codec, Record, batch_of_one, build_batch, lone_record
-from ottla.wire.schema import Struct
 
 _log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=StateMachine)
 Operation: TypeAlias = Callable[[M], Outcome]
-Refuse: TypeAlias = Callable[[KafkaError], Struct]
+Refuse: TypeAlias = Callable[[KafkaError], object]
 # Called with an operation's error. Returns True if it will submit the operation again later.
 Postpone: TypeAlias = Callable[[KafkaError], bool]
 
@@ -293,8 +292,8 @@ class Shard(Generic[M]):
             reply(outcome.response)
 
 
-def _no_reply(_response: Struct) -> None: ...
+def _no_reply(_response: object) -> None: ...
 
 
-def _never(error: KafkaError) -> Struct:
+def _never(error: KafkaError) -> object:
     raise AssertionError("no request waits for a response") from error

@@ -23,9 +23,16 @@ _PREFIX = Layout(">h")
 
 
 class CoordinatorRecords:
-    """The record types of one internal topic, as pairs of key and value. Immutable."""
+    """The record types of one internal topic, as pairs of key and value. Immutable.
 
-    def __init__(self, *pairs: tuple[type[Message], type[Message]]) -> None:
+    `is_incremental`: a record may change what earlier ones with its key say, instead of replacing
+    it.
+    """
+
+    def __init__(
+        self, *pairs: tuple[type[Message], type[Message]], is_incremental: bool = False
+    ) -> None:
+        self.is_incremental = is_incremental
         self._by_type = {key.api_key: (key, value) for key, value in pairs}
         self._prefixes = {key.api_key: _PREFIX.pack(key.api_key) for key, _ in pairs}
         assert len(self._by_type) == len(pairs)
@@ -119,4 +126,5 @@ TRANSACTION_RECORDS = CoordinatorRecords(
 SHARE_RECORDS = CoordinatorRecords(
     (shares.ShareSnapshotKey, shares.ShareSnapshotValue),
     (shares.ShareUpdateKey, shares.ShareUpdateValue),
+    is_incremental=True,
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ottla.assignors.assignor import Assignment
+from ottla.assignors.assignor import Assignment, by_topic
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
-from ottla.coordinator.groups.consumer.group_records import by_topic
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.target_assignment import preferred_assignor
 from ottla.coordinator.groups.context import GroupContext

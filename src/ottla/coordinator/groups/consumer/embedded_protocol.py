@@ -9,8 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from ottla.assignors.assignor import Assignment, TopicIdPartition
-from ottla.coordinator.groups.consumer.group_records import by_topic
+from ottla.assignors.assignor import Assignment, TopicIdPartition, by_topic
 from ottla.metadata import MetadataImage
 from ottla.wire.errors import ProtocolError
 from ottla.wire.stored.consumer_protocol import (

@@ -67,6 +67,9 @@ class ConsumerGroup(Group):
         # Whether a target assignment for a later epoch is scheduled or being computed.
         self.is_assigning = False
 
+    def topics_changed(self) -> None:
+        self.is_metadata_stale = True
+
     @property
     def state_name(self) -> str:
         if not self.members:

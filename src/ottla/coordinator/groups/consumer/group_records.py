@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 
-from ottla.assignors.assignor import Assignment, TopicIdPartition
+from ottla.assignors.assignor import Assignment, TopicIdPartition, by_topic
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
 from ottla.coordinator.runtime.outcome import CoordinatorRecord
-from ottla.model import Uuid
 from ottla.wire.stored import consumer_groups as stored
 
 
@@ -116,14 +114,6 @@ def group_tombstones(
         CoordinatorRecord(stored.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id), None),
         CoordinatorRecord(stored.ConsumerGroupMetadataKey(group_id=group_id), None),
     ]
-
-
-def by_topic(assignment: Assignment) -> dict[Uuid, list[int]]:
-    """Partition numbers by topic, sorted, so that equal assignments have equal records."""
-    found: dict[Uuid, list[int]] = defaultdict(list)
-    for topic_id, number in sorted(assignment):
-        found[topic_id].append(number)
-    return found
 
 
 def _with_topics(assignment: Assignment) -> list[stored.TopicPartitions]:

@@ -16,6 +16,7 @@ from ottla.assignors.assignor import (
     NO_PARTITIONS,
     Assignment,
     TopicIdPartition,
+    by_topic,
 )
 from ottla.coordinator.groups.classic.group import ClassicGroup
 from ottla.coordinator.groups.classic.group_records import group_record as classic_group_record
@@ -33,7 +34,7 @@ from ottla.coordinator.groups.consumer.conversion import (
     upgraded,
 )
 from ottla.coordinator.groups.consumer.group import ConsumerGroup
-from ottla.coordinator.groups.consumer.group_records import by_topic, current_assignment_record
+from ottla.coordinator.groups.consumer.group_records import current_assignment_record
 from ottla.coordinator.groups.consumer.heartbeat_interval import heartbeat_interval_ms
 from ottla.coordinator.groups.consumer.member import (
     LEAVE_EPOCH,

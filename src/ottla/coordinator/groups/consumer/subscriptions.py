@@ -10,7 +10,7 @@ from typing import Final
 
 from ottla.coordinator.groups.consumer.member import ConsumerMember
 from ottla.coordinator.groups.consumer.resolved_regex import ResolvedRegex
-from ottla.metadata import MetadataImage
+from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import Uuid
 
 _TOPIC: Final = struct.Struct(">16si")
@@ -51,10 +51,13 @@ class Subscriptions:
     @property
     def metadata_hash(self) -> int:
         """Differs when topics or partition counts differ; 0 without topics."""
-        total = sum(
-            _topic_hash(topic_id, count) for topic_id, count in self.partition_counts.items()
-        )
-        return (total + (1 << _BITS - 1)) % (1 << _BITS) - (1 << _BITS - 1)
+        return topics_hash(self.topics.values())
+
+
+def topics_hash(topics: Iterable[TopicImage]) -> int:
+    """Differs when topics or partition counts differ; 0 without topics."""
+    total = sum(_topic_hash(topic.id, len(topic.partitions)) for topic in topics)
+    return (total + (1 << _BITS - 1)) % (1 << _BITS) - (1 << _BITS - 1)
 
 
 @lru_cache(_CACHED_MAX)
