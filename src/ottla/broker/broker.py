@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ottla.broker.control.token_keys import TokenVerifiers
     from ottla.broker.coordinators.share_states import ShareStates
     from ottla.broker.sharing.share_lag import ShareLags
+    from ottla.broker.sharing.sharing import Sharing
     from ottla.broker.telemetry.client_telemetry import ClientTelemetry
     from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
@@ -332,6 +333,24 @@ class Broker:
         from ottla.broker.sharing.share_lag import ShareLags
 
         return ShareLags(self.cluster, self.partitions, self.peers, self.share_states)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        # Imported with the first share fetch.
+        from ottla.broker.sharing.sharing import Sharing
+
+        return Sharing(
+            self.cluster,
+            self.partitions,
+            self.replication,
+            self.share_states,
+            self.peers,
+            self.failures,
+            self.metrics,
+            self.clock,
+            self.tasks,
+            self.background,
+        )
 
     def _open_audit_log(self) -> AuditLog | None:
         path = self.config.audit_log

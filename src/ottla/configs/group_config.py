@@ -63,6 +63,14 @@ def default_group_value(name: str, broker: ConfigValues) -> ConfigValue:
     return GROUP_CONFIGS[name].default if synonym is None else broker[synonym]
 
 
+def effective_group_value(
+    name: str, overrides: Mapping[str, str], broker: ConfigValues
+) -> ConfigValue:
+    """The effective value of a config that is not limited by the broker."""
+    own = own_group_values(overrides) if overrides else {}
+    return own[name] if name in own else default_group_value(name, broker)
+
+
 def effective_group_number(name: str, overrides: Mapping[str, str], broker: ConfigValues) -> int:
     """The effective value. It is limited to the bounds again, because the broker's bounds may have
     changed since the group's config was set."""

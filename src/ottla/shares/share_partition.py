@@ -86,7 +86,7 @@ class SharePartition:
         batches: Iterable[StateBatch],
         now: float,
     ) -> None:
-        self._settings = settings
+        self.settings = settings
         self.start_offset = start_offset
         self.end_offset = start_offset
         self.runs = Runs()
@@ -95,7 +95,7 @@ class SharePartition:
             if batch.last_offset < self.end_offset:
                 continue
             # Records between stored batches were acquired and not acknowledged.
-            self._extend(batch.first_offset, RecordState.AVAILABLE)
+            self.extend(batch.first_offset, RecordState.AVAILABLE)
             state = RecordState(batch.delivery_state)
             first = max(batch.first_offset, self.end_offset)
             due = now + delay(batch.delivery_count) if state is RecordState.AVAILABLE else 0
@@ -124,7 +124,7 @@ class SharePartition:
         return self.end_offset
 
     def can_acquire(self, now: float) -> bool:
-        has_room = self.in_flight < self._settings().locks_max
+        has_room = self.in_flight < self.settings().locks_max
         return has_room or self.next_offset(now) < self.end_offset
 
     def held_by(self, member_id: str) -> int:
@@ -158,9 +158,8 @@ class SharePartition:
         if not spans or wish.records_max <= 0 or spans[-1].last < self.start_offset:
             return []
         self._archive_gap(fetch_offset, spans[0].first)
-        for span in aborted:
-            self._archive_aborted(span)
-        taking = _Taking(self, wish, spans, now, order)
+        self.archive(aborted)
+        taking = _Taking(self, wish, spans, aborted, now, order)
         taking.take_available()
         taking.take_new()
         self._advance()
@@ -171,10 +170,11 @@ class SharePartition:
         if first < next_offset and first < self.end_offset:
             self._archive_free(max(first, self.start_offset), min(next_offset, self.end_offset) - 1)
 
-    def _archive_aborted(self, span: Span) -> None:
-        first = max(span.first, self.start_offset)
-        if first < self.end_offset:
-            self._archive_free(first, min(span.last, self.end_offset - 1))
+    def archive(self, spans: Iterable[Span]) -> None:
+        """Archives available records: those of aborted transactions."""
+        for span in spans:
+            first, last = max(span.first, self.start_offset), min(span.last, self.end_offset - 1)
+            self._archive_free(first, last)
 
     def _archive_free(self, first: int, last: int) -> None:
         if first > last:
@@ -184,7 +184,7 @@ class SharePartition:
                 run.state, run.due = RecordState.ARCHIVED, 0
         self.runs.join(first, last)
 
-    def _extend(self, end_offset: int, state: RecordState) -> None:
+    def extend(self, end_offset: int, state: RecordState) -> None:
         """Moves the end offset up; the records in between get this state."""
         if end_offset > self.end_offset:
             self.runs.append(Run(self.end_offset, end_offset - 1, state))
@@ -196,7 +196,7 @@ class SharePartition:
         """Returns the change to store. Renewed locks take effect at once. Raises
         INVALID_RECORD_STATE or INVALID_REQUEST, and then nothing has changed."""
         parts = [part for batch in batches for part in self._parts(batch)]
-        settings = self._settings()
+        settings = self.settings()
         for first, last, kind in parts:
             self._check_held(member_id, first, last)
             if kind is AcknowledgeType.RENEW and not settings.may_renew:
@@ -263,7 +263,7 @@ class SharePartition:
         )
 
     def _release(self, is_released: Callable[[Run], bool]) -> Change:
-        change, settings = Change(), self._settings()
+        change, settings = Change(), self.settings()
         for run in self.runs:
             if is_released(run):
                 change.add(run, self._target(run, RecordState.AVAILABLE, settings))
@@ -271,7 +271,7 @@ class SharePartition:
 
     def commit(self, change: Change, *, now: float) -> None:
         """The share coordinator has stored the change."""
-        settings = self._settings()
+        settings = self.settings()
         for run in change.runs:
             run.state, run.change, run.member_id, run.lock_ends = run.target, None, NO_MEMBER, 0
             if run.state is RecordState.AVAILABLE and settings.retry_delay_ms:
@@ -310,13 +310,15 @@ class _Taking:
         partition: SharePartition,
         wish: Wish,
         spans: Sequence[Span],
+        aborted: Sequence[Span],
         now: float,
         order: TakeOrder | None,
     ) -> None:
         self._partition = partition
-        self._settings = partition._settings()
+        self._settings = partition.settings()
         self._wish = wish
         self._spans = spans
+        self._aborted = aborted
         self._now = now
         self._order = order
         self._left = wish.records_max
@@ -358,9 +360,10 @@ class _Taking:
         if not len(partition.runs):
             partition.start_offset = partition.end_offset = first
         else:
-            partition._extend(first, RecordState.ARCHIVED)
+            partition.extend(first, RecordState.ARCHIVED)
         last = min(last, self._batch_end(first + min(self._left, room) - 1))
-        partition._extend(last + 1, RecordState.AVAILABLE)
+        partition.extend(last + 1, RecordState.AVAILABLE)
+        partition.archive(self._aborted)
         self._take(first, last, 1)
 
     def _batch_end(self, offset: int) -> int:

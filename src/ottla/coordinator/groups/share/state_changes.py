@@ -8,14 +8,17 @@ recorded. So a coordinator that fails in between leaves no state that no group k
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.coordinator.groups.context import GroupContext
 from ottla.coordinator.groups.share.group import ShareGroup
 from ottla.coordinator.groups.share.group_records import group_record
 from ottla.coordinator.groups.share.state_partitions import StateTopic, Topics
-from ottla.coordinator.runtime.outcome import NOTHING, Outcome
+from ottla.coordinator.runtime.outcome import Outcome
 from ottla.model import ErrorCode, KafkaError, Uuid
+
+# The response of what has no other.
+_DONE: Final = Outcome(response=True)
 
 
 class DeletedStates(NamedTuple):
@@ -70,17 +73,17 @@ class ShareStateChanges:
         """The share coordinators have the state of these partitions."""
         group = self._context.groups.get(group_id)
         if not isinstance(group, ShareGroup):
-            return NOTHING
+            return _DONE
         after = group.state_partitions.with_initialized(topics)
-        return Outcome([after.record(group_id)])
+        return Outcome([after.record(group_id)], _DONE.response)
 
     def not_initialized(self, group_id: str, topics: Topics) -> Outcome:
         """The initialization failed; the next heartbeat starts it again."""
         group = self._context.groups.get(group_id)
         if not isinstance(group, ShareGroup):
-            return NOTHING
+            return _DONE
         after = group.state_partitions.without_initializing(topics)
-        return Outcome([after.record(group_id)])
+        return Outcome([after.record(group_id)], _DONE.response)
 
     def reset(self, group_id: str, topics: Topics) -> Outcome:
         """Before AlterShareGroupOffsets. Creates the group if needed. The response is a
@@ -123,8 +126,9 @@ class ShareStateChanges:
         """The share coordinators have deleted the state of these topics."""
         group = self._context.groups.get(group_id)
         if not isinstance(group, ShareGroup):
-            return NOTHING
-        return Outcome([group.state_partitions.without_topics(topic_ids).record(group_id)])
+            return _DONE
+        after = group.state_partitions.without_topics(topic_ids)
+        return Outcome([after.record(group_id)], _DONE.response)
 
     def topics_deleted(self, topic_ids: Collection[Uuid]) -> Outcome:
         """Forgets topics that were deleted. The share coordinators see the deletion themselves."""
