@@ -130,14 +130,14 @@ class SharePartition:
     def held_by(self, member_id: str) -> int:
         return sum(len(run) for run in self.runs if run.is_held_by(member_id))
 
-    def next_deadline(self) -> float:
+    def next_deadline(self, now: float) -> float:
         """When the next lock ends or the next retry delay is over; infinity without any."""
         deadline = _FOREVER
         for run in self.runs:
             if run.change is None:
                 if run.state is RecordState.ACQUIRED:
                     deadline = min(deadline, run.lock_ends)
-                elif run.state is RecordState.AVAILABLE and run.due:
+                elif run.state is RecordState.AVAILABLE and run.due > now:
                     deadline = min(deadline, run.due)
         return deadline
 

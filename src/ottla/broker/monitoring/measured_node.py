@@ -15,6 +15,7 @@ from ottla.broker.monitoring.coordinator_metrics import CoordinatorMetrics
 from ottla.broker.monitoring.node_metrics import ConnectionMetrics, NodeMetrics
 from ottla.broker.monitoring.partition_metrics import PartitionMetrics
 from ottla.broker.monitoring.process_metrics import ProcessMetrics, host_facts
+from ottla.broker.monitoring.share_metrics import measure_sharing
 from ottla.broker.node import Node
 from ottla.metrics import Metrics
 from ottla.metrics.otlp import RelayedPoint
@@ -69,6 +70,7 @@ class MeasuredNode:
             PartitionMetrics(metrics, broker)
             ControllerMetrics(metrics, broker)
             self._coordinators = CoordinatorMetrics(metrics, broker)
+            measure_sharing(metrics, broker)
             self._clients = ClientMetrics(metrics, broker)
 
     async def _prepare(self) -> None:

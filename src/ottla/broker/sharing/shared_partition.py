@@ -287,8 +287,8 @@ class SharedPartition:
 
     def settle(self, *, retry_seconds: float = 0) -> None:
         """Sets the timer for the next lock or retry delay that ends. Called after each change."""
-        deadline = self.machine.next_deadline()
         now = self._context.now()
+        deadline = self.machine.next_deadline(now)
         if retry_seconds:
             deadline = max(deadline, now + retry_seconds * 1_000)
         if deadline >= self._timer_at and self._timer is not None:

@@ -17,9 +17,8 @@ from ottla.configs.definition import (
 )
 from ottla.configs.validators import at_least, between, list_of
 
-SHARE_GROUPS_CONFIGS: Final = without_effect(
+SHARE_GROUPS_CONFIGS: Final = (
     int32("group.share.assignment.interval.ms", 1000, at_least(0), CLUSTER_WIDE),
-    strings("group.share.assignors", ("simple",), list_of(may_be_empty=False)),
     int32("group.share.delivery.count.limit", 5, between(2, 10)),
     int32("group.share.heartbeat.interval.ms", 5000, at_least(1)),
     int32("group.share.initialize.retry.interval.ms", 30_000, at_least(1), LOW, INTERNAL),
@@ -38,15 +37,8 @@ SHARE_GROUPS_CONFIGS: Final = without_effect(
     int32("group.share.min.record.lock.duration.ms", 15_000, between(1000, 30_000)),
     int32("group.share.min.session.timeout.ms", 45_000, at_least(1)),
     int32("group.share.partition.max.record.locks", 2000, between(100, 10_000)),
-    string(
-        "group.share.persister.class.name",
-        "org.apache.kafka.server.share.persister.DefaultStatePersister",
-        INTERNAL,
-    ),
     int32("group.share.record.lock.duration.ms", 30_000, between(1000, 3_600_000)),
     int32("group.share.session.timeout.ms", 45_000, at_least(1)),
-    int32("share.coordinator.append.linger.ms", -1, at_least(-1)),
-    int32("share.coordinator.cached.buffer.max.bytes", 1_048_588, at_least(524_288), CLUSTER_WIDE),
     int32(
         "share.coordinator.cold.partition.snapshot.interval.ms", 300_000, at_least(1), LOW, INTERNAL
     ),
@@ -58,7 +50,19 @@ SHARE_GROUPS_CONFIGS: Final = without_effect(
     int32("share.coordinator.state.topic.prune.interval.ms", 300_000, at_least(1), LOW, INTERNAL),
     int16("share.coordinator.state.topic.replication.factor", 3, at_least(1), HIGH),
     int32("share.coordinator.state.topic.segment.bytes", 104_857_600, at_least(1), HIGH),
-    int32("share.coordinator.threads", 1, at_least(1)),
     int32("share.coordinator.write.timeout.ms", 5000, at_least(1), HIGH),
-    int32("share.fetch.purgatory.purge.interval.requests", 1000),
+    *without_effect(
+        strings("group.share.assignors", ("simple",), list_of(may_be_empty=False)),
+        string(
+            "group.share.persister.class.name",
+            "org.apache.kafka.server.share.persister.DefaultStatePersister",
+            INTERNAL,
+        ),
+        int32("share.coordinator.append.linger.ms", -1, at_least(-1)),
+        int32(
+            "share.coordinator.cached.buffer.max.bytes", 1_048_588, at_least(524_288), CLUSTER_WIDE
+        ),
+        int32("share.coordinator.threads", 1, at_least(1)),
+        int32("share.fetch.purgatory.purge.interval.requests", 1000),
+    ),
 )

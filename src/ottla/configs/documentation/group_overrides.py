@@ -18,6 +18,22 @@ GROUP_TEXTS: Final[Mapping[str, str]] = {
         "How long the coordinator waits for a heartbeat before it removes a member of a "
         "consumer group, in milliseconds."
     ),
+    "ottla.share.fair": (
+        "Whether each member of a share group may lock at most its part of "
+        "share.partition.max.record.locks, so that slow members leave records to fast ones."
+    ),
+    "ottla.share.key.order": (
+        "Whether records with the same key are delivered to one member of a share group at a "
+        "time, in their order. Records without a key have no order."
+    ),
+    "ottla.share.retry.delay.max.ms": (
+        "Longest delay between two deliveries of a record to a share group, in milliseconds. If "
+        "it is longer than ottla.share.retry.delay.ms, the delay doubles with each delivery."
+    ),
+    "ottla.share.retry.delay.ms": (
+        "How long a released record waits before it is delivered to a share group again, in "
+        "milliseconds."
+    ),
     "share.assignment.interval.ms": (
         "Shortest time between two assignments of a share group, in milliseconds."
     ),

@@ -14,6 +14,7 @@ from ottla.metrics.table.process import PROCESS_FAMILIES
 from ottla.metrics.table.quotas import QUOTA_FAMILIES
 from ottla.metrics.table.replication import REPLICATION_FAMILIES
 from ottla.metrics.table.requests import REQUEST_FAMILIES
+from ottla.metrics.table.shares import SHARE_FAMILIES
 from ottla.metrics.table.storage import STORAGE_FAMILIES
 from ottla.metrics.table.topics import TOPIC_FAMILIES
 from ottla.metrics.table.web import WEB_FAMILIES
@@ -26,6 +27,7 @@ NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     "Replication": REPLICATION_FAMILIES,
     "Logs and disks": STORAGE_FAMILIES,
     "Groups and transactions": COORDINATOR_FAMILIES,
+    "Share groups": SHARE_FAMILIES,
     "Controllers and the metadata quorum": CONTROLLER_FAMILIES,
     "Metrics of clients": CLIENT_TELEMETRY_FAMILIES,
 }

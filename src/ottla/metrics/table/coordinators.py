@@ -8,15 +8,15 @@ from ottla.metrics.family import counter, gauge, histogram
 
 COORDINATOR_PARTITIONS: Final = gauge(
     "ottla_coordinator_partitions",
-    "Partitions of the internal topics whose coordinator is this node, by coordinator (group or "
-    "transaction) and state (loading or active).",
+    "Partitions of the internal topics whose coordinator is this node, by coordinator (group, "
+    "transaction or share) and state (loading or active).",
     "coordinator",
     "state",
     kafka="kafka.server:type={group,transaction}-coordinator-metrics,name=num-partitions,state=*",
 )
 GROUPS: Final = gauge(
     "ottla_groups",
-    "Groups whose coordinator is this node, by type (Classic or Consumer) and state.",
+    "Groups whose coordinator is this node, by type (Classic, Consumer or Share) and state.",
     "type",
     "state",
     kafka="kafka.server:type=group-coordinator-metrics,name=group-count,protocol=*; "

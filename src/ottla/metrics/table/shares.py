@@ -52,3 +52,14 @@ SHARE_EXPIRED_RECORDS: Final = counter(
     kafka="kafka.server:type=SharePartitionMetrics,name=AcquisitionLockTimeoutPerSec,group=*,"
     "topic=*,partition=*",
 )
+
+SHARE_FAMILIES: Final = (
+    SHARE_SESSIONS,
+    SHARE_SESSION_PARTITIONS,
+    SHARE_PARTITIONS,
+    SHARE_IN_FLIGHT_RECORDS,
+    SHARE_ACQUIRED_RECORDS,
+    SHARE_ACKNOWLEDGED_RECORDS,
+    SHARE_REFUSED_ACKNOWLEDGEMENTS,
+    SHARE_EXPIRED_RECORDS,
+)
