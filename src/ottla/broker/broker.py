@@ -79,13 +79,10 @@ from ottla.wire.apis import ApiKey
 if TYPE_CHECKING:
     from ottla.broker.control.audit_log import AuditLog
     from ottla.broker.control.token_keys import TokenVerifiers
-    from ottla.broker.coordinators.share_states import ShareStates
-    from ottla.broker.sharing.share_lag import ShareLags
     from ottla.broker.sharing.sharing import Sharing
     from ottla.broker.telemetry.client_telemetry import ClientTelemetry
     from ottla.broker.transactions.local_verification import LocalVerification
     from ottla.coordinator.groups.coordinator import GroupCoordinator
-    from ottla.coordinator.shares.coordinator import ShareCoordinator
     from ottla.coordinator.transactions.coordinator import TransactionCoordinator
 
 # The client was refused before it had chosen a SASL mechanism.
@@ -314,42 +311,19 @@ class Broker:
         return LocalVerification(self.transactions, self.transaction_requests)
 
     @cached_property
-    def share_states(self) -> ShareStates:
-        # Imported with the first share group.
-        from ottla.broker.coordinators.share_states import ShareStates
-
-        return ShareStates(
-            self.cluster,
-            self.shares,
-            self.peers,
-            self.changes,
-            self.clock,
-            self.dice,
-            self.tasks,
-        )
-
-    @cached_property
-    def share_lags(self) -> ShareLags:
-        from ottla.broker.sharing.share_lag import ShareLags
-
-        return ShareLags(self.cluster, self.partitions, self.peers, self.share_states)
-
-    @cached_property
     def sharing(self) -> Sharing:
-        # Imported with the first share fetch.
         from ottla.broker.sharing.sharing import Sharing
 
         return Sharing(
             self.cluster,
             self.partitions,
             self.replication,
-            self.share_states,
+            self.coordinators.shares,
+            self.changes,
             self.peers,
             self.failures,
             self.metrics,
-            self.clock,
-            self.tasks,
-            self.background,
+            self._seams,
         )
 
     def _open_audit_log(self) -> AuditLog | None:
@@ -388,10 +362,6 @@ class Broker:
     @property
     def groups(self) -> CoordinatorShards[GroupCoordinator]:
         return self.coordinators.groups
-
-    @property
-    def shares(self) -> CoordinatorShards[ShareCoordinator]:
-        return self.coordinators.shares
 
     @property
     def transactions(self) -> CoordinatorShards[TransactionCoordinator]:

@@ -1,6 +1,6 @@
 """The delivery states of a record in a share group.
 
-Available ──acquire──▶ Acquired ──accept──▶ Acknowledged
+Available ──acquire──▶ Acquired ──accept──▶ AcknowledgedOffsets
     ▲                     │  │
     └──release, timeout───┘  └──reject, or released too often──▶ Archived
 """

@@ -18,13 +18,16 @@ records that were acquired and not acknowledged are available again, as in Kafka
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
 from ottla.model import ErrorCode, KafkaError
+from ottla.shares.delivery import AcknowledgedOffsets, Acquired, BatchOffsets, TakeOrder, Wish
 from ottla.shares.delivery_settings import DeliverySettings
+from ottla.shares.in_flight import RecordsInFlight
 from ottla.shares.record_state import AcknowledgeType, RecordState
-from ottla.shares.runs import NO_MEMBER, Change, Run, Runs
+from ottla.shares.runs import NO_MEMBER, Change, Run
 from ottla.shares.state_batch import StateBatch
+from ottla.shares.taking import Taking, split_at_batches
 
 _TARGETS: Final = {
     AcknowledgeType.GAP: RecordState.ARCHIVED,
@@ -35,47 +38,7 @@ _TARGETS: Final = {
 _FOREVER: Final = float("inf")
 
 
-class Span(NamedTuple):
-    """The offsets of a record batch in the log."""
-
-    first: int
-    last: int
-
-
-class Acquired(NamedTuple):
-    first: int
-    last: int
-    delivery_count: int
-
-
-class Acknowledged(NamedTuple):
-    """Offsets with their acknowledgement types: one for each, or one for all."""
-
-    first: int
-    last: int
-    types: Sequence[int]
-
-
-class Wish(NamedTuple):
-    """What a fetch of a member asks for."""
-
-    member_id: str
-    records_max: int
-    # Results are split where a batch of the log begins, if they have at least so many records.
-    batch_size: int = 500
-    # Never more than `records_max`; otherwise whole batches of the log are acquired.
-    is_strict: bool = False
-
-
-class TakeOrder(Protocol):
-    """Decides which records a member may take (key_order.py)."""
-
-    def may_take(self, offset: int, member_id: str) -> bool: ...
-
-    def taken(self, offset: int, member_id: str) -> None: ...
-
-
-class SharePartition:
+class SharePartition(RecordsInFlight):
     """Created by the leader of the partition from the stored state."""
 
     def __init__(
@@ -86,10 +49,8 @@ class SharePartition:
         batches: Iterable[StateBatch],
         now: float,
     ) -> None:
+        super().__init__(start_offset)
         self.settings = settings
-        self.start_offset = start_offset
-        self.end_offset = start_offset
-        self.runs = Runs()
         delay = settings().retry_delay
         for batch in batches:
             if batch.last_offset < self.end_offset:
@@ -101,13 +62,9 @@ class SharePartition:
             due = now + delay(batch.delivery_count) if state is RecordState.AVAILABLE else 0
             self.runs.append(Run(first, batch.last_offset, state, batch.delivery_count, due=due))
             self.end_offset = batch.last_offset + 1
-        self._advance()
+        self.advance()
 
     # ---- reading
-
-    @property
-    def in_flight(self) -> int:
-        return self.end_offset - self.start_offset
 
     @property
     def complete_count(self) -> int:
@@ -146,11 +103,11 @@ class SharePartition:
     def acquire(
         self,
         wish: Wish,
-        spans: Sequence[Span],
+        spans: Sequence[BatchOffsets],
         *,
         fetch_offset: int,
         now: float,
-        aborted: Sequence[Span] = (),
+        aborted: Sequence[BatchOffsets] = (),
         order: TakeOrder | None = None,
     ) -> list[Acquired]:
         """Locks available records among those that were read from `fetch_offset` on: the batches
@@ -159,40 +116,22 @@ class SharePartition:
             return []
         self._archive_gap(fetch_offset, spans[0].first)
         self.archive(aborted)
-        taking = _Taking(self, wish, spans, aborted, now, order)
+        taking = Taking(self, self.settings(), wish, spans, aborted, now, order)
         taking.take_available()
         taking.take_new()
-        self._advance()
-        return _split_at_batches(taking.acquired, spans, wish.batch_size)
+        self.advance()
+        return split_at_batches(taking.acquired, spans, wish.batch_size)
 
     def _archive_gap(self, first: int, next_offset: int) -> None:
         """The log has no records at these offsets any more: compaction removed them."""
         if first < next_offset and first < self.end_offset:
-            self._archive_free(max(first, self.start_offset), min(next_offset, self.end_offset) - 1)
-
-    def archive(self, spans: Iterable[Span]) -> None:
-        """Archives available records: those of aborted transactions."""
-        for span in spans:
-            first, last = max(span.first, self.start_offset), min(span.last, self.end_offset - 1)
-            self._archive_free(first, last)
-
-    def _archive_free(self, first: int, last: int) -> None:
-        if first > last:
-            return
-        for run in self.runs.cut(first, last):
-            if run.is_free:
-                run.state, run.due = RecordState.ARCHIVED, 0
-        self.runs.join(first, last)
-
-    def extend(self, end_offset: int, state: RecordState) -> None:
-        """Moves the end offset up; the records in between get this state."""
-        if end_offset > self.end_offset:
-            self.runs.append(Run(self.end_offset, end_offset - 1, state))
-            self.end_offset = end_offset
+            self.archive_free(max(first, self.start_offset), min(next_offset, self.end_offset) - 1)
 
     # ---- changes
 
-    def acknowledge(self, member_id: str, batches: Iterable[Acknowledged], *, now: float) -> Change:
+    def acknowledge(
+        self, member_id: str, batches: Iterable[AcknowledgedOffsets], *, now: float
+    ) -> Change:
         """Returns the change to store. Renewed locks take effect at once. Raises
         INVALID_RECORD_STATE or INVALID_REQUEST, and then nothing has changed."""
         parts = [part for batch in batches for part in self._parts(batch)]
@@ -215,7 +154,7 @@ class SharePartition:
                 self.runs.join(first, last)
         return change
 
-    def _parts(self, batch: Acknowledged) -> Iterable[tuple[int, int, AcknowledgeType]]:
+    def _parts(self, batch: AcknowledgedOffsets) -> Iterable[tuple[int, int, AcknowledgeType]]:
         """The offsets of an acknowledgement from the start offset on, by type."""
         if batch.last < self.start_offset:
             return
@@ -278,7 +217,7 @@ class SharePartition:
                 run.due = now + settings.retry_delay(run.delivery_count)
         for run in change.runs:
             self.runs.join(run.first, run.last)
-        self._advance()
+        self.advance()
 
     def roll_back(self, change: Change) -> None:
         """The change could not be stored: the records are acquired as before."""
@@ -293,132 +232,4 @@ class SharePartition:
             self.runs.drop_before(offset)
             self.start_offset = offset
             self.end_offset = max(self.end_offset, offset)
-            self._advance()
-
-    def _advance(self) -> None:
-        """Moves the start offset past records that are done."""
-        next_offset = self.runs.drop_done()
-        if next_offset is not None:
-            self.start_offset = next_offset
-
-
-class _Taking:
-    """One acquisition."""
-
-    def __init__(
-        self,
-        partition: SharePartition,
-        wish: Wish,
-        spans: Sequence[Span],
-        aborted: Sequence[Span],
-        now: float,
-        order: TakeOrder | None,
-    ) -> None:
-        self._partition = partition
-        self._settings = partition.settings()
-        self._wish = wish
-        self._spans = spans
-        self._aborted = aborted
-        self._now = now
-        self._order = order
-        self._left = wish.records_max
-        self._is_alone = False
-        self.acquired: list[Acquired] = []
-
-    def take_available(self) -> None:
-        """Takes records in flight that are available."""
-        partition, settings = self._partition, self._settings
-        first = max(self._spans[0].first, partition.start_offset)
-        last = min(self._spans[-1].last, partition.end_offset - 1)
-        for run in partition.runs.between(first, last) if first <= last else ():
-            if self._left <= 0 or self._is_alone:
-                return
-            if not run.is_free or run.due > self._now:
-                continue
-            low, high = max(first, run.first), min(last, run.last)
-            count = run.delivery_count
-            if count >= settings.throttled_from:
-                # Records that were delivered often are delivered with few others, and with none
-                # the last time.
-                if self.acquired:
-                    return
-                self._is_alone = True
-                size = len(run) >> (count - settings.throttled_from + 1)
-                if settings.delivery_limit > settings.throttled_from:
-                    size = 1 if count == settings.delivery_limit - 1 else size
-                high = min(high, low + max(size, 1) - 1)
-            self._take(low, high, count + 1)
-
-    def take_new(self) -> None:
-        """Takes records that were never delivered, as far as there is room for them."""
-        partition = self._partition
-        room = self._settings.locks_max - partition.in_flight
-        last = self._spans[-1].last
-        if self._left <= 0 or self._is_alone or room <= 0 or last < partition.end_offset:
-            return
-        first = max(partition.end_offset, self._spans[0].first)
-        if not len(partition.runs):
-            partition.start_offset = partition.end_offset = first
-        else:
-            partition.extend(first, RecordState.ARCHIVED)
-        last = min(last, self._batch_end(first + min(self._left, room) - 1))
-        partition.extend(last + 1, RecordState.AVAILABLE)
-        partition.archive(self._aborted)
-        self._take(first, last, 1)
-
-    def _batch_end(self, offset: int) -> int:
-        """The end of the log's batch with this offset, unless the limit is strict."""
-        if self._wish.is_strict:
-            return offset
-        return next((span.last for span in self._spans if span.last >= offset), offset)
-
-    def _take(self, first: int, last: int, delivery_count: int) -> None:
-        last = min(last, self._batch_end(first + self._left - 1))
-        if self._order is None:
-            self._lock(first, last, delivery_count)
-            return
-        begin = None
-        for offset in range(first, last + 1):
-            if self._order.may_take(offset, self._wish.member_id):
-                self._order.taken(offset, self._wish.member_id)
-                begin = offset if begin is None else begin
-            elif begin is not None:
-                self._lock(begin, offset - 1, delivery_count)
-                begin = None
-        if begin is not None:
-            self._lock(begin, last, delivery_count)
-
-    def _lock(self, first: int, last: int, delivery_count: int) -> None:
-        runs, lock_ends = self._partition.runs, self._now + self._settings.lock_ms
-        for run in runs.cut(first, last):
-            if not run.is_free:
-                # An aborted batch among new records.
-                continue
-            run.state, run.delivery_count = RecordState.ACQUIRED, delivery_count
-            run.member_id, run.lock_ends, run.due = self._wish.member_id, lock_ends, 0
-            self.acquired.append(Acquired(run.first, run.last, delivery_count))
-            self._left -= len(run)
-        runs.join(first, last)
-
-
-def _split_at_batches(
-    acquired: Iterable[Acquired], spans: Sequence[Span], batch_size: int
-) -> list[Acquired]:
-    """Joins adjacent results, and splits them where a batch of the log begins."""
-    joined: list[Acquired] = []
-    for each in acquired:
-        last = joined[-1] if joined else None
-        if last and last.last + 1 == each.first and last.delivery_count == each.delivery_count:
-            joined[-1] = last._replace(last=each.last)
-        else:
-            joined.append(each)
-    result: list[Acquired] = []
-    for each in joined:
-        first = each.first
-        if len(range(first, each.last + 1)) > batch_size:
-            for span in spans:
-                if first + batch_size <= span.first <= each.last:
-                    result.append(each._replace(first=first, last=span.first - 1))
-                    first = span.first
-        result.append(each._replace(first=first))
-    return result
+            self.advance()

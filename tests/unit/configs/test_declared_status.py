@@ -17,6 +17,7 @@ from ottla.configs.status import Status
 from ottla.configs.synonyms import TOPIC_SYNONYMS
 from ottla.configs.topic_config import EffectiveTopicConfig
 from ottla.coordinator.groups.settings import GroupSettings
+from ottla.coordinator.shares.settings import ShareSettings
 from ottla.coordinator.transactions.settings import TransactionSettings
 from tests.support.config_reads import Reads, read_settings, reads_of, reads_of_nodes, setting_names
 
@@ -48,7 +49,7 @@ def read_group_configs() -> set[str]:
 
 def read_broker_configs() -> set[str]:
     """By their own names."""
-    owners = (NodeSettings, GroupSettings, TransactionSettings)
+    owners = (NodeSettings, GroupSettings, TransactionSettings, ShareSettings)
     attributes = {
         name for owner in owners for name in read_settings(owner, module_of(owner), READS)
     }

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +31,7 @@ def test_merged_batches_have_the_highest_rank_of_each_offset(
     merge_batches(merged, batches)
     prune_batches(merged, start_offset)
     assert naive(merged, start_offset) == naive(batches, start_offset)
-    for before, after in zip(merged, merged[1:], strict=False):
+    for before, after in pairwise(merged):
         assert before.last_offset < after.first_offset
         assert before.last_offset + 1 < after.first_offset or before.rank != after.rank
 

@@ -23,6 +23,7 @@ from ottla.wire.messages import alter_share_group_offsets as wire
 
 if TYPE_CHECKING:
     from ottla.broker.coordinators.share_states import ShareStates
+    from ottla.broker.sharing.sharing import Sharing
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.groups.share.state_changes import ResetStates
 
@@ -40,7 +41,7 @@ async def alter_share_group_offsets(
     *,
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
-    share_states: ShareStates,
+    sharing: Sharing,
 ) -> wire.AlterShareGroupOffsetsResponse:
     group_id = request.group_id
     try:
@@ -49,7 +50,7 @@ async def alter_share_group_offsets(
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "a group's id cannot be empty")
         responses, offsets = _checked(context, request, cluster)
-        errors = await _alter(groups, share_states, group_id, cluster, offsets)
+        errors = await _alter(groups, sharing.states, group_id, cluster, offsets)
     except KafkaError as error:
         return wire.AlterShareGroupOffsetsResponse(
             error_code=error.code, error_message=error.message

@@ -30,6 +30,7 @@ from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
     from ottla.broker.coordinators.share_states import ShareStates
+    from ottla.broker.sharing.sharing import Sharing
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.groups.share.state_changes import DeletedStates
 
@@ -40,7 +41,7 @@ def delete_groups(
     request: DeleteGroupsRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
-    share_states: ShareStates,
+    sharing: Sharing,
     tasks: Tasks,
 ) -> Message | Pending:
     check = partial(context.rights.require, AclOperation.DELETE, ResourceType.GROUP)
@@ -56,7 +57,7 @@ def delete_groups(
         groups.submit(
             group_id,
             partial(_delete, group_id),
-            partial(_maybe_delete_states, groups, share_states, tasks, group_id, reply),
+            partial(_maybe_delete_states, groups, sharing.states, tasks, group_id, reply),
             partial(_refuse, group_id),
         )
     return gathered.pending.answer

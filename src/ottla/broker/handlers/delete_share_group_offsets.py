@@ -22,7 +22,7 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages import delete_share_group_offsets as wire
 
 if TYPE_CHECKING:
-    from ottla.broker.coordinators.share_states import ShareStates
+    from ottla.broker.sharing.sharing import Sharing
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.groups.share.state_changes import DeletedStates
 
@@ -40,7 +40,7 @@ async def delete_share_group_offsets(
     *,
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
-    share_states: ShareStates,
+    sharing: Sharing,
 ) -> wire.DeleteShareGroupOffsetsResponse:
     group_id = request.group_id
     try:
@@ -53,7 +53,7 @@ async def delete_share_group_offsets(
         deleted: DeletedStates = await ask_group(
             groups, group_id, lambda machine: machine.share_states.delete(group_id, wanted)
         )
-        errors = await delete_states(groups, share_states, group_id, deleted.topics)
+        errors = await delete_states(groups, sharing.states, group_id, deleted.topics)
     except KafkaError as error:
         return wire.DeleteShareGroupOffsetsResponse(
             error_code=error.code, error_message=error.message

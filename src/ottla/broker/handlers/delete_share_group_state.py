@@ -7,9 +7,7 @@ coordinator itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.share_state_apis import DELETE, RIGHTS, handle_state_request
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -17,15 +15,12 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.delete_share_group_state import DeleteShareGroupStateRequest
 from ottla.wire.schema import Message
 
-if TYPE_CHECKING:
-    from ottla.coordinator.shares.coordinator import ShareCoordinator
-
 
 @handles(ApiKey.DELETE_SHARE_GROUP_STATE, rights=RIGHTS)
 def delete_share_group_state(
     context: RequestContext,
     request: DeleteShareGroupStateRequest,
     *,
-    shares: CoordinatorShards[ShareCoordinator],
+    coordinators: Coordinators,
 ) -> Message | Pending:
-    return handle_state_request(DELETE, context, request, shares)
+    return handle_state_request(DELETE, context, request, coordinators.shares)

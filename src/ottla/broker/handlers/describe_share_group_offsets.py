@@ -24,6 +24,7 @@ from ottla.wire.messages import describe_share_group_offsets as wire
 
 if TYPE_CHECKING:
     from ottla.broker.sharing.share_lag import ShareLags
+    from ottla.broker.sharing.sharing import Sharing
     from ottla.coordinator.groups.coordinator import GroupCoordinator
 
 _UNKNOWN = -1
@@ -42,7 +43,7 @@ async def describe_share_group_offsets(
     *,
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
-    share_lags: ShareLags,
+    sharing: Sharing,
 ) -> wire.DescribeShareGroupOffsetsResponse:
     found = []
     for wanted in request.groups:
@@ -50,7 +51,7 @@ async def describe_share_group_offsets(
         try:
             check_offered(cluster)
             context.rights.require(AclOperation.DESCRIBE, ResourceType.GROUP, wanted.group_id)
-            described.topics = await _describe(context, wanted, cluster, groups, share_lags)
+            described.topics = await _describe(context, wanted, cluster, groups, sharing.lags)
         except KafkaError as error:
             described.error_code, described.error_message = error.code, error.message
         found.append(described)

@@ -6,9 +6,7 @@ INVALID_REQUEST, FENCED_STATE_EPOCH, UNKNOWN_TOPIC_OR_PARTITION, and those of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.share_state_apis import INITIALIZE, RIGHTS, handle_state_request
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -16,15 +14,12 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.initialize_share_group_state import InitializeShareGroupStateRequest
 from ottla.wire.schema import Message
 
-if TYPE_CHECKING:
-    from ottla.coordinator.shares.coordinator import ShareCoordinator
-
 
 @handles(ApiKey.INITIALIZE_SHARE_GROUP_STATE, rights=RIGHTS)
 def initialize_share_group_state(
     context: RequestContext,
     request: InitializeShareGroupStateRequest,
     *,
-    shares: CoordinatorShards[ShareCoordinator],
+    coordinators: Coordinators,
 ) -> Message | Pending:
-    return handle_state_request(INITIALIZE, context, request, shares)
+    return handle_state_request(INITIALIZE, context, request, coordinators.shares)

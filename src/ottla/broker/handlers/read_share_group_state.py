@@ -6,9 +6,7 @@ state, FENCED_LEADER_EPOCH, UNKNOWN_TOPIC_OR_PARTITION, and those of the coordin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.share_state_apis import READ, RIGHTS, handle_state_request
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -16,15 +14,12 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.read_share_group_state import ReadShareGroupStateRequest
 from ottla.wire.schema import Message
 
-if TYPE_CHECKING:
-    from ottla.coordinator.shares.coordinator import ShareCoordinator
-
 
 @handles(ApiKey.READ_SHARE_GROUP_STATE, rights=RIGHTS)
 def read_share_group_state(
     context: RequestContext,
     request: ReadShareGroupStateRequest,
     *,
-    shares: CoordinatorShards[ShareCoordinator],
+    coordinators: Coordinators,
 ) -> Message | Pending:
-    return handle_state_request(READ, context, request, shares)
+    return handle_state_request(READ, context, request, coordinators.shares)

@@ -7,9 +7,7 @@ those of the coordinator itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.share_state_apis import RIGHTS, SUMMARY, handle_state_request
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -17,15 +15,12 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
 from ottla.wire.schema import Message
 
-if TYPE_CHECKING:
-    from ottla.coordinator.shares.coordinator import ShareCoordinator
-
 
 @handles(ApiKey.READ_SHARE_GROUP_STATE_SUMMARY, rights=RIGHTS)
 def read_share_group_state_summary(
     context: RequestContext,
     request: ReadShareGroupStateSummaryRequest,
     *,
-    shares: CoordinatorShards[ShareCoordinator],
+    coordinators: Coordinators,
 ) -> Message | Pending:
-    return handle_state_request(SUMMARY, context, request, shares)
+    return handle_state_request(SUMMARY, context, request, coordinators.shares)

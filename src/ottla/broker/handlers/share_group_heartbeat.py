@@ -31,6 +31,7 @@ from ottla.wire.schema import Message
 
 if TYPE_CHECKING:
     from ottla.broker.coordinators.share_states import ShareStates
+    from ottla.broker.sharing.sharing import Sharing
     from ottla.coordinator.groups.client import Client
     from ottla.coordinator.groups.coordinator import GroupCoordinator
     from ottla.coordinator.groups.share.heartbeats import ShareHeartbeat
@@ -49,7 +50,7 @@ def share_group_heartbeat(
     *,
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
-    share_states: ShareStates,
+    sharing: Sharing,
     tasks: Tasks,
 ) -> Message | Pending:
     try:
@@ -70,7 +71,7 @@ def share_group_heartbeat(
         elif not found.uninitialized or tasks.is_closed:
             pending.resolve(found.response)
         else:
-            work = _initialize(groups, share_states, client, request, found, pending)
+            work = _initialize(groups, sharing.states, client, request, found, pending)
             tasks.start(f"initialize share group {request.group_id}", work)
 
     groups.submit(

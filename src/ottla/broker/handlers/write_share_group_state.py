@@ -7,9 +7,7 @@ UNKNOWN_TOPIC_OR_PARTITION, and those of the coordinator itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.share_state_apis import RIGHTS, WRITE, handle_state_request
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
@@ -17,15 +15,12 @@ from ottla.wire.apis import ApiKey
 from ottla.wire.messages.write_share_group_state import WriteShareGroupStateRequest
 from ottla.wire.schema import Message
 
-if TYPE_CHECKING:
-    from ottla.coordinator.shares.coordinator import ShareCoordinator
-
 
 @handles(ApiKey.WRITE_SHARE_GROUP_STATE, rights=RIGHTS)
 def write_share_group_state(
     context: RequestContext,
     request: WriteShareGroupStateRequest,
     *,
-    shares: CoordinatorShards[ShareCoordinator],
+    coordinators: Coordinators,
 ) -> Message | Pending:
-    return handle_state_request(WRITE, context, request, shares)
+    return handle_state_request(WRITE, context, request, coordinators.shares)

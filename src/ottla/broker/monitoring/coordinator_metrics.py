@@ -52,7 +52,7 @@ class CoordinatorMetrics:
         for name, shards in (
             ("group", self._broker.groups.all),
             ("transaction", self._broker.transactions.all),
-            ("share", self._broker.shares.all),
+            ("share", self._broker.coordinators.shares.all),
         ):
             loading = sum(shard.is_loading for shard in shards)
             yield (name, "loading"), loading

@@ -14,9 +14,9 @@ from ottla.broker.sharing.shared_partitions import SharedPartitions
 from ottla.model import ErrorCode, KafkaError
 from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.shares.delivery import AcknowledgedOffsets
 from ottla.shares.record_state import AcknowledgeType
 from ottla.shares.share_key import ShareKey
-from ottla.shares.share_partition import Acknowledged
 
 _RENEW_VERSION: Final = 2
 
@@ -28,7 +28,7 @@ class Acknowledgements(NamedTuple):
     """Those of one partition in a request."""
 
     place: TopicIndex
-    batches: Sequence[Acknowledged]
+    batches: Sequence[AcknowledgedOffsets]
 
 
 def acknowledgements_of(topics: Iterable[Any]) -> list[Acknowledgements]:
@@ -37,7 +37,7 @@ def acknowledgements_of(topics: Iterable[Any]) -> list[Acknowledgements]:
         Acknowledgements(
             TopicIndex(topic.topic_id, partition.partition_index),
             [
-                Acknowledged(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+                AcknowledgedOffsets(batch.first_offset, batch.last_offset, batch.acknowledge_types)
                 for batch in partition.acknowledgement_batches
             ],
         )
@@ -130,7 +130,7 @@ class Acknowledging:
             shared.settle()
 
 
-def _check(batches: Sequence[Acknowledged], *, may_renew: bool) -> None:
+def _check(batches: Sequence[AcknowledgedOffsets], *, may_renew: bool) -> None:
     """Raises INVALID_REQUEST for acknowledgements that no client should send."""
     highest = AcknowledgeType.RENEW if may_renew else AcknowledgeType.REJECT
     end = -1

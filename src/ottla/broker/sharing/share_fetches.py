@@ -37,8 +37,8 @@ from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.tasks import Tasks
 from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.shares.delivery import Wish
 from ottla.shares.share_key import ShareKey
-from ottla.shares.share_partition import Wish
 from ottla.wire.messages import share_fetch as wire
 from ottla.wire.schema import Message
 

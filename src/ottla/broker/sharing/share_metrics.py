@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ottla.metrics import Metrics
 from ottla.metrics.table import shares as table
+from ottla.shares.delivery import AcknowledgedOffsets
 from ottla.shares.record_state import AcknowledgeType
-from ottla.shares.share_partition import Acknowledged
 
 
 class ShareMetrics:
@@ -26,7 +26,7 @@ class ShareMetrics:
     def acquired(self, count: int) -> None:
         self._acquired.add(count)
 
-    def acknowledged(self, batches: Sequence[Acknowledged]) -> None:
+    def acknowledged(self, batches: Sequence[AcknowledgedOffsets]) -> None:
         for first, last, types in batches:
             if len(types) == 1:
                 self._acknowledged[AcknowledgeType(types[0])].add(last - first + 1)

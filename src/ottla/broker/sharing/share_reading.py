@@ -10,7 +10,7 @@ from ottla.broker.sharing.group_delivery import GroupDelivery
 from ottla.broker.sharing.shared_partition import SharedPartition
 from ottla.model import Buffer
 from ottla.replication.partition import PartitionRead
-from ottla.shares.share_partition import Acquired, Span, Wish
+from ottla.shares.delivery import Acquired, BatchOffsets, Wish
 from ottla.storage.files.file_slice import FileSlice
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.wire.errors import ProtocolError
@@ -30,7 +30,7 @@ _ATTEMPTS_MAX: Final = 8
 class _Batch(NamedTuple):
     position: int
     end: int
-    span: Span
+    span: BatchOffsets
 
 
 class ShareRead(NamedTuple):
@@ -76,7 +76,9 @@ def read_shared(
         if data is None:
             raise ColdReadError(found.records)
         batches = [
-            _Batch(at, at + header.size_in_bytes, Span(header.base_offset, header.last_offset))
+            _Batch(
+                at, at + header.size_in_bytes, BatchOffsets(header.base_offset, header.last_offset)
+            )
             for at, header in iterate_batches(data)
         ]
         if not batches:
@@ -120,7 +122,9 @@ def _records_of(data: Buffer, batches: Sequence[_Batch], acquired: Sequence[Acqu
     return memoryview(data)[begin:end]
 
 
-def _aborted_spans(data: Buffer, aborted: Sequence[AbortedTransaction] | None) -> Sequence[Span]:
+def _aborted_spans(
+    data: Buffer, aborted: Sequence[AbortedTransaction] | None
+) -> Sequence[BatchOffsets]:
     """The batches of aborted transactions, as consumers find them: from the first offset of the
     transaction to its marker."""
     if not aborted:
@@ -137,7 +141,7 @@ def _aborted_spans(data: Buffer, aborted: Sequence[AbortedTransaction] | None) -
             if _is_abort(data, at):
                 open_ids.discard(header.producer_id)
         elif header.is_transactional and header.producer_id in open_ids:
-            spans.append(Span(header.base_offset, header.last_offset))
+            spans.append(BatchOffsets(header.base_offset, header.last_offset))
     return spans
 
 

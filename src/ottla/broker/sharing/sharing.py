@@ -1,4 +1,5 @@
-"""The parts of a broker for share groups. Imported and created with the first share fetch."""
+"""The parts of a broker for share groups. Imported and created with the first request of a
+share group."""
 
 from __future__ import annotations
 
@@ -6,23 +7,25 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.control.broker_peers import BrokerPeers
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.share_states import ShareStates
+from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.sharing.acknowledging import Acknowledging
 from ottla.broker.sharing.group_delivery import GroupDeliveries
 from ottla.broker.sharing.share_fetches import ShareFetches
+from ottla.broker.sharing.share_lag import ShareLags
 from ottla.broker.sharing.share_metrics import ShareMetrics
 from ottla.broker.sharing.share_sessions import ShareSession, ShareSessions
 from ottla.broker.sharing.shared_partitions import SharedPartitions
 from ottla.broker.sharing.start_offsets import StartOffsets
+from ottla.controller.quorum_seams import Seams
 from ottla.metrics import Metrics
 from ottla.replication.partitions import Partitions
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock
-from ottla.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
-    from ottla.broker.coordinators.share_states import ShareStates
+    from ottla.coordinator.shares.coordinator import ShareCoordinator
 
 
 class Sharing:
@@ -33,14 +36,18 @@ class Sharing:
         cluster: ClusterView,
         partitions: Partitions,
         replication: Replication,
-        states: ShareStates,
+        shares: CoordinatorShards[ShareCoordinator],
+        changes: MetadataChanges,
         peers: BrokerPeers,
         failures: StorageFailures,
         metrics: Metrics,
-        clock: Clock,
-        tasks: Tasks,
-        background: Background,
+        seams: Seams,
     ) -> None:
+        clock, tasks = seams.clock, seams.tasks
+        self.states = states = ShareStates(
+            cluster, shares, peers, changes, clock, seams.dice, tasks
+        )
+        self.lags = ShareLags(cluster, partitions, peers, states)
         self.metrics = ShareMetrics(metrics)
         self.deliveries = GroupDeliveries(cluster)
         self.sessions = ShareSessions(cluster)
@@ -66,7 +73,7 @@ class Sharing:
             self.metrics,
             clock,
             tasks,
-            background,
+            seams.background,
         )
 
     def _session_ended(self, session: ShareSession) -> None:

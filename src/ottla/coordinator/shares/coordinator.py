@@ -48,6 +48,10 @@ class ShareContext:
     settings_now: Callable[[], ShareSettings]
     image_now: Callable[[], MetadataImage]
 
+    @property
+    def settings(self) -> ShareSettings:
+        return self.settings_now()
+
 
 class ShareCoordinator:
     """The state machine. Owned by its shard."""
@@ -196,7 +200,7 @@ class ShareCoordinator:
         """Snapshots of the states that have had none for a while: their old records would keep the
         log from being pruned."""
         now_ms = self._context.clock.now_ms()
-        oldest_ms = now_ms - self._context.settings_now().cold_interval_ms
+        oldest_ms = now_ms - self._context.settings.cold_interval_ms
         return Outcome(
             [
                 repeated_snapshot(key, state, now_ms=now_ms)
@@ -232,7 +236,7 @@ class ShareCoordinator:
         complete_count: int,
         batches: list[StateBatch],
     ) -> CoordinatorRecord:
-        if state.update_count < self._context.settings_now().updates_per_snapshot:
+        if state.update_count < self._context.settings.updates_per_snapshot:
             merged: list[StateBatch] = []
             merge_batches(merged, batches)
             prune_batches(merged, start_offset)
@@ -246,8 +250,7 @@ class ShareCoordinator:
                     state_batches=stored_batches(merged),
                 ),
             )
-        if start_offset == NO_OFFSET:
-            start_offset = state.start_offset
+        start_offset = max(start_offset, state.start_offset)
         merged = state.batches.copy()
         merge_batches(merged, batches)
         prune_batches(merged, start_offset)

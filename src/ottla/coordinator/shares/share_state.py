@@ -36,8 +36,8 @@ class ShareState:
     snapshot_offset: int = 0
 
     def update(self, value: stored.ShareUpdateValue) -> None:
-        if value.start_offset != NO_OFFSET:
-            self.start_offset = value.start_offset
+        # Never lower: a write that was repeated may arrive late.
+        self.start_offset = max(self.start_offset, value.start_offset)
         if value.leader_epoch != NO_EPOCH:
             self.leader_epoch = max(self.leader_epoch, value.leader_epoch)
         self.complete_count = value.delivery_complete_count

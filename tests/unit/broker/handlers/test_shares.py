@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ottla.model import ErrorCode, Uuid
+from ottla.model import ErrorCode, Offset, TimestampMs, Uuid
 from ottla.wire.messages import share_acknowledge as ack_wire
 from ottla.wire.messages import share_fetch as fetch_wire
 from ottla.wire.messages.alter_share_group_offsets import (
@@ -69,14 +69,16 @@ class Sharing:
         task = asyncio.ensure_future(self.node.answer(request, version))
         for _ in range(400):
             for _ in range(20):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # noqa: TID251 - lets the node's tasks run
             if task.done():
                 break
             self.node.clock.advance(0.05)
         return task.result()
 
     def append(self, *values: bytes) -> None:
-        records = [Record(index, 0, None, value) for index, value in enumerate(values)]
+        records = [
+            Record(Offset(index), TimestampMs(0), None, value) for index, value in enumerate(values)
+        ]
         self.node.append("t", build_batch(records))
 
     def join(self, member: str = "m") -> Any:
