@@ -193,14 +193,7 @@ class Broker:
             self.metrics,
         )
         shares = ShareCoordinators(
-            self.cluster,
-            self.partitions,
-            self.commit,
-            self.failures,
-            self.clock,
-            self.dice,
-            self.tasks,
-            self.background,
+            self.cluster, self.partitions, self.commit, self.failures, self._seams
         )
         self.coordinators = Coordinators(groups, transactions, shares)
         self.replication.listen(self.coordinators)

@@ -99,7 +99,9 @@ def test_deletion_can_be_disabled() -> None:
     assert codes(results) == [ErrorCode.TOPIC_DELETION_DISABLED]
 
 
-@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state"])
+@pytest.mark.parametrize(
+    "name", ["__consumer_offsets", "__transaction_state", "__share_group_state"]
+)
 def test_topics_of_coordinators_are_not_deleted(name: str) -> None:
     image = one_broker(topic(name, [1], topic_id=uuid(1)), topic("a", [1], topic_id=uuid(2)))
     for state in (by_name(name), by_id(uuid(1))):
@@ -107,11 +109,3 @@ def test_topics_of_coordinators_are_not_deleted(name: str) -> None:
         records, response = delete_topics(image, request, context())
         assert sorted(codes(response.responses)) == [0, ErrorCode.INVALID_TOPIC_EXCEPTION]
         assert set(applied(image, records).topics.by_name) == {name}
-
-
-def test_other_internal_topics_are_deleted() -> None:
-    image = one_broker(topic("__share_group_state", [1]))
-    request = DeleteTopicsRequest(topics=[by_name("__share_group_state")])
-    records, response = delete_topics(image, request, context())
-    assert codes(response.responses) == [ErrorCode.NONE]
-    assert not applied(image, records).topics.by_name

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.controller.quorum_seams import Seams
 from ottla.metadata import MetadataDelta
 from ottla.model import TopicPartition
 from ottla.model.internal_topics import SHARE_GROUP_STATE
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock
-from ottla.runtime.dice import Dice
-from ottla.runtime.tasks import Tasks
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.records import Codec
 
@@ -36,25 +33,22 @@ class ShareCoordinators:
         partitions: Partitions,
         commit: GroupCommit,
         failures: StorageFailures,
-        clock: Clock,
-        dice: Dice,
-        tasks: Tasks,
-        background: Background,
+        seams: Seams,
     ) -> None:
         self._cluster = cluster
         self._partitions = partitions
-        self._clock = clock
-        self._dice = dice
-        self._tasks = tasks
+        self._clock = seams.clock
+        self._dice = seams.dice
+        self._tasks = seams.tasks
         self._failures = failures
         config = cluster.config
         self.shards: CoordinatorShards[ShareCoordinator] = CoordinatorShards(
             cluster,
             commit,
             failures,
-            clock,
-            tasks,
-            background,
+            seams.clock,
+            seams.tasks,
+            seams.background,
             SHARE_GROUP_STATE,
             self._make_coordinator,
             write_timeout_ms=config.share_coordinator_write_timeout_ms,
