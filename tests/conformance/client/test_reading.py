@@ -294,3 +294,32 @@ def test_large_records_and_small_limits_get_through(broker: BrokerUnderTest, nam
                 assert [each.offset for each in records] == list(range(10))
 
     run(scenario())
+
+
+def test_memory_of_a_consumer_that_falls_behind_stays_within_its_bound(
+    broker: BrokerUnderTest, name: str
+) -> None:
+    """What is fetched ahead, whatever the number of partitions; only one batch may be beyond it."""
+    partitions, bound, batch = 8, 4 << 20, 1 << 20
+    topic = broker.create_topic(name, partitions)
+    value = bytes(100_000)
+    messages = [Message(value, partition=n % partitions) for n in range(400)]
+    ConfluentClient(broker.bootstrap).produce(topic, messages)
+
+    async def scenario() -> None:
+        async with consumer(broker.bootstrap, prefetch_max_bytes=bound) as reader:
+            reader.assign(all_of(topic, partitions))
+            held, taken = 0, 0
+            while taken < len(messages):
+                taken += len(await reader.poll(0.01, max_records=1))
+                held = max(held, int(reader.metrics()["prefetched-bytes"]))
+            assert bound // 2 < held <= bound + batch
+            # Paused partitions keep no others from being read.
+            reader.seek_to_beginning()
+            assert await reader.poll(5.0, max_records=1)
+            rest = set(all_of(topic, partitions)) - {TopicPartition(topic, 0)}
+            reader.pause(rest)
+            reader.seek_to_beginning([TopicPartition(topic, 0)])
+            assert {each.partition for each in await read(reader, 50)} == {0}
+
+    run(scenario())

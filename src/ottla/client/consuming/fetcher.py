@@ -93,7 +93,7 @@ class RecordFetcher:
         if not wanted or node.retry_at > self._cluster.clock.monotonic():
             return None
         topics = self._cluster.metadata.topics
-        node.reserved = min(self._settings.fetch_bytes_max, max(room, 1))
+        node.reserved = self._bytes_max(len(wanted), room)
         return node.request(
             [
                 (each, topics[each.name.topic].topic_id if each.name.topic in topics else ZERO_UUID)
@@ -134,6 +134,20 @@ class RecordFetcher:
             return
         if self._responses.take(node.node_id, answers, response.node_endpoints):
             self._refresh()
+
+    def _bytes_max(self, partition_count: int, room: int) -> int:
+        """What a response may have. All nodes get the same share, so that the long polls of some
+        do not keep the others from being asked."""
+        nodes = {self._node_of(each) for each in self._assignment}
+        return max(
+            min(
+                self._settings.fetch_bytes_max,
+                self._settings.partition_bytes_max * partition_count,
+                self._budget.bytes_max // max(len(nodes), 1),
+                room,
+            ),
+            1,
+        )
 
     def _wanted(self) -> dict[int, list[AssignedPartition]]:
         """The partitions to fetch now, by node."""
