@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ottla.client import (
+    Admin,
     ApiError,
     BufferFullError,
     ClientError,
@@ -70,6 +71,7 @@ from ottla.client import (
     RecordMetadata,
     RecordTooLargeError,
     RefusedConnectionError,
+    Results,
     SaslAuthenticationError,
     Scram,
     Security,
@@ -97,10 +99,12 @@ from ottla.client import (
     WrittenRows,
     sync,
 )
+from ottla.client.sync import Admin as SyncAdmin
 from ottla.client.sync import Consumer as SyncConsumer
 from ottla.client.sync import Producer as SyncProducer
 
 NAMES = (
+    Admin,
     ApiError,
     BufferFullError,
     ClientError,
@@ -168,6 +172,7 @@ NAMES = (
     RecordMetadata,
     RecordTooLargeError,
     RefusedConnectionError,
+    Results,
     SaslAuthenticationError,
     Scram,
     Security,
@@ -194,6 +199,7 @@ NAMES = (
     UnsupportedVersionError,
     WrittenRows,
     sync,
+    SyncAdmin,
     SyncConsumer,
     SyncProducer,
 )
