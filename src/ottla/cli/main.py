@@ -36,6 +36,7 @@ _COMMANDS = (
     "trace",
     "simulate",
     "gateway",
+    "registry",
     "completion",
 )
 _GROUPS = (

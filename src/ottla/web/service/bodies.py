@@ -12,10 +12,15 @@ from ottla.web.service.problems import HttpProblem
 T = TypeVar("T")
 
 BODY_BYTES_MAX: Final = 2 << 20
+_READ: Final = "ottla.body"
 
 
 async def read_body(request: Request, *, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """Raises HttpProblem 413 for a larger body, before it is read if its size is announced."""
+    """Raises HttpProblem 413 for a larger body, before it is read if its size is announced. Can be
+    called again."""
+    if _READ in request.scope:
+        kept: bytes = request.scope[_READ]
+        return kept
     announced = request.headers.get("content-length", "")
     if announced.isascii() and announced.isdigit() and int(announced) > bytes_max:
         raise _too_large(bytes_max)
@@ -26,7 +31,9 @@ async def read_body(request: Request, *, bytes_max: int = BODY_BYTES_MAX) -> byt
         if size > bytes_max:
             raise _too_large(bytes_max)
         pieces.append(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    request.scope[_READ] = body
+    return body
 
 
 async def decode_body(

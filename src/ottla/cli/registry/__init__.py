@@ -1,0 +1,1 @@
+"""`ottla registry`: a schema registry for a cluster."""

@@ -1,0 +1,1 @@
+"""Routes of the registry: HTTP to operations and back."""

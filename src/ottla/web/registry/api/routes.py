@@ -1,0 +1,102 @@
+"""All routes of the registry; each of them also below /contexts/{context}."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from ottla.web.registry.api.changing import ChangingApi
+from ottla.web.registry.api.reading import ReadingApi
+from ottla.web.service.application import identity_of
+from ottla.web.service.problems import forbidden
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+# The bits of READ and DESCRIBE.
+_READ_BITS = 1 << 3 | 1 << 8
+
+
+def registry_routes(reading: ReadingApi, changing: ChangingApi) -> list[BaseRoute]:
+    """What most requests ask for comes first."""
+    versions = "/subjects/{subject}/versions"
+    reads: list[tuple[str, str, Handler]] = [
+        ("GET", "/schemas/ids/{id}", reading.schema_by_id),
+        ("GET", f"{versions}/{{version}}", reading.version),
+        ("POST", "/subjects/{subject}", reading.find_under_subject),
+        ("GET", "/subjects", reading.subjects),
+        ("GET", versions, reading.versions),
+        ("GET", f"{versions}/{{version}}/schema", reading.version_text),
+        ("GET", f"{versions}/{{version}}/referencedby", reading.referenced_by),
+        ("GET", "/subjects/{subject}/metadata", reading.latest_with_metadata),
+        ("GET", "/schemas", reading.schemas),
+        ("GET", "/schemas/types", reading.schema_types),
+        ("GET", "/schemas/ids/{id}/schema", reading.schema_text_by_id),
+        ("GET", "/schemas/ids/{id}/subjects", reading.subjects_by_id),
+        ("GET", "/schemas/ids/{id}/versions", reading.versions_by_id),
+        ("GET", "/schemas/guids/{guid}", reading.schema_by_guid),
+        ("GET", "/schemas/guids/{guid}/ids", reading.ids_by_guid),
+        ("POST", f"/compatibility{versions}/{{version}}", reading.compatible_with_version),
+        ("POST", f"/compatibility{versions}", reading.compatible_with_subject),
+        ("GET", "/config", reading.config),
+        ("GET", "/config/{subject}", reading.config),
+        ("GET", "/mode", reading.mode),
+        ("GET", "/mode/{subject}", reading.mode),
+    ]
+    writes: list[tuple[str, str, Handler]] = [
+        ("POST", versions, changing.register),
+        ("DELETE", f"{versions}/{{version}}", changing.delete_version),
+        ("DELETE", "/subjects/{subject}", changing.delete_subject),
+        ("PUT", "/config", changing.put_config),
+        ("PUT", "/config/{subject}", changing.put_config),
+        ("DELETE", "/config", changing.delete_config),
+        ("DELETE", "/config/{subject}", changing.delete_config),
+        ("PUT", "/mode", changing.put_mode),
+        ("PUT", "/mode/{subject}", changing.put_mode),
+        ("DELETE", "/mode", changing.delete_mode),
+        ("DELETE", "/mode/{subject}", changing.delete_mode),
+    ]
+    server: list[tuple[str, str, Handler]] = [
+        ("GET", "/", reading.root),
+        ("POST", "/", reading.root),
+        ("GET", "/contexts", reading.contexts),
+        ("GET", "/v1/metadata/id", reading.metadata_id),
+        ("GET", "/v1/metadata/version", reading.metadata_version),
+    ]
+    in_context = [
+        *_routes(reads, _readable),
+        *_routes(writes, changing.written),
+    ]
+    return [
+        *in_context,
+        *_routes(server, _readable),
+        *_routes([("DELETE", "/contexts/{context}", changing.delete_context)], changing.written),
+        Mount("/contexts/{context}", routes=in_context),
+    ]
+
+
+def _routes(
+    table: list[tuple[str, str, Handler]], around: Callable[[Handler], Handler]
+) -> list[BaseRoute]:
+    found: list[BaseRoute] = []
+    for method, path, handler in table:
+        endpoint = around(handler)
+        found.append(Route(path, endpoint, methods=[method]))
+        if path != "/":
+            found.append(Route(f"{path}/", endpoint, methods=[method]))
+    # So that hot routes are tried first: the ones with a slash at the end are rare.
+    return sorted(found, key=lambda each: str(getattr(each, "path", "")).endswith("/"))
+
+
+def _readable(handler: Handler) -> Handler:
+    """The handler, for callers that the cluster allows to read the topic of schemas."""
+
+    async def route(request: Request) -> Response:
+        if not identity_of(request).operations & _READ_BITS:
+            raise forbidden("the cluster does not allow you to read the topic of schemas")
+        return await handler(request)
+
+    route.__name__ = handler.__name__
+    return route

@@ -1,0 +1,1 @@
+"""What a registry knows, and the records that say it. Pure."""

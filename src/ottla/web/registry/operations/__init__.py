@@ -1,0 +1,1 @@
+"""What a request looks up or changes. Each changing operation returns when it is readable here."""
