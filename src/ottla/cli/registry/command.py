@@ -27,10 +27,6 @@ def registry(
             help="Address at which the other instances reach this one. Default: --listen.",
         ),
     ] = None,
-    bootstrap_server: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="Kafka's name of --bootstrap.", show_default=False),
-    ] = None,
     topic: Annotated[
         str, typer.Option(help="Compacted topic with the schemas; created if it does not exist.")
     ] = "_schemas",
@@ -80,7 +76,6 @@ def registry(
             RegistryOptions(
                 listen=listen,
                 advertise=advertise,
-                bootstrap_server=bootstrap_server,
                 topic=topic,
                 group=group,
                 authentication=authentication,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +28,6 @@ _MECHANISM: Final = "sasl.mechanism"
 class RegistryOptions(NamedTuple):
     listen: str
     advertise: str | None
-    bootstrap_server: str | None
     topic: str
     group: str
     authentication: str
@@ -42,8 +40,6 @@ class RegistryOptions(NamedTuple):
 def run_registry(cluster: ClusterOptions, options: RegistryOptions) -> None:
     """Raises CommandError."""
     _log_to_stderr(verbose=options.verbose)
-    if options.bootstrap_server is not None:
-        cluster = replace(cluster, bootstrap=options.bootstrap_server, has_own_bootstrap=True)
     access = resolve(cluster)
     try:
         run(_serve(access, options))
