@@ -13,12 +13,12 @@ from ottla.metrics import Metrics
 from ottla.metrics.table import web as table
 from ottla.security.sasl.mechanism import Mechanism
 from ottla.web.registry.api.changing import ChangingApi
-from ottla.web.registry.api.reading import ReadingApi
+from ottla.web.registry.api.lookups import Lookups
 from ottla.web.registry.api.responses import render_problem
 from ottla.web.registry.api.routes import registry_routes
 from ottla.web.registry.model.records import (
     Change,
-    StoredRecord,
+    TopicRecord,
     decode_change,
     encode_change,
 )
@@ -77,14 +77,14 @@ class SchemaRegistry:
         self._work = SchemaWork()
         self._client = WriterClient()
         writes = RegistryWrites(self.state, self._append)
-        reading = ReadingApi(self.state, self._work, self._store, settings.group_id)
+        lookups = Lookups(self.state, self._work, self._store, settings.group_id)
         changing = ChangingApi(
             self.state, self._work, writes, self._store, seams.clock, self._client
         )
         monitoring = WebMonitoring(self.metrics, seams.clock, self._not_ready)
         self._measure()
         application = WebApplication(
-            registry_routes(reading, changing),
+            registry_routes(lookups, changing),
             monitoring,
             self._authenticator(),
             render_problem,
@@ -131,7 +131,7 @@ class SchemaRegistry:
     def _apply(self, record: ConsumedRecord) -> None:
         if record.key is None:
             return
-        change = decode_change(StoredRecord(record.key, record.value), record.timestamp)
+        change = decode_change(TopicRecord(record.key, record.value), record.timestamp)
         if change is not None:
             self.state.apply(change)
 

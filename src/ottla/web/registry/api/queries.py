@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from ottla.web.registry.errors import invalid_subject
+from ottla.web.registry.model.schema_version import SchemaVersion
 from ottla.web.registry.model.state import RegistryState
 from ottla.web.registry.model.subject_name import (
     DEFAULT_CONTEXT,
@@ -84,3 +85,29 @@ def _number(request: Request, name: str, default: int) -> int:
         return int(text)
     except ValueError:
         raise HttpProblem(404, f"{name}={text!r} is no number") from None
+
+
+def matching_subjects(state: RegistryState, prefix: str) -> list[str]:
+    """Subjects in order; `:*:` stands for all contexts."""
+    name = SubjectName.parse(prefix)
+    if name.context == "*":
+        prefixes = [qualified(each, name.subject) for each in state.contexts]
+    else:
+        prefixes = [prefix]
+    found = set()
+    for subject in state.subjects():
+        context = SubjectName.parse(subject).context
+        for each in prefixes:
+            if subject.startswith(each) and SubjectName.parse(each).context == context:
+                found.add(subject)
+    return sorted(found)
+
+
+def shown_references(request: Request, version: SchemaVersion) -> tuple[Any, ...]:
+    """References; with `referenceFormat=qualified`, with the context of their subjects."""
+    references = version.schema.references
+    if request.query_params.get("referenceFormat") != "qualified":
+        return references
+    return tuple(
+        each._replace(subject=beside(version.subject, each.subject)) for each in references
+    )

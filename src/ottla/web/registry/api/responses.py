@@ -61,3 +61,8 @@ def schema_members(
 
 def config_response(config: Mapping[str, Any]) -> Response:
     return json_response(config)
+
+
+def text_response(text: str) -> Response:
+    """A JSON value where the schema is JSON, as clients expect."""
+    return Response(text.encode(), media_type="application/vnd.schemaregistry.v1+json")

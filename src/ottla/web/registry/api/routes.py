@@ -9,7 +9,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from ottla.web.registry.api.changing import ChangingApi
-from ottla.web.registry.api.reading import ReadingApi
+from ottla.web.registry.api.lookups import Lookups
+from ottla.web.registry.api.schema_reads import SchemaReads
+from ottla.web.registry.api.setting_reads import SettingReads
+from ottla.web.registry.api.subject_reads import SubjectReads
 from ottla.web.service.application import identity_of
 from ottla.web.service.problems import forbidden
 
@@ -19,31 +22,34 @@ Handler = Callable[[Request], Awaitable[Response]]
 _READ_BITS = 1 << 3 | 1 << 8
 
 
-def registry_routes(reading: ReadingApi, changing: ChangingApi) -> list[BaseRoute]:
+def registry_routes(lookups: Lookups, changing: ChangingApi) -> list[BaseRoute]:
     """What most requests ask for comes first."""
+    schemas = SchemaReads(lookups)
+    subjects = SubjectReads(lookups)
+    settings = SettingReads(lookups)
     versions = "/subjects/{subject}/versions"
     reads: list[tuple[str, str, Handler]] = [
-        ("GET", "/schemas/ids/{id}", reading.schema_by_id),
-        ("GET", f"{versions}/{{version}}", reading.version),
-        ("POST", "/subjects/{subject}", reading.find_under_subject),
-        ("GET", "/subjects", reading.subjects),
-        ("GET", versions, reading.versions),
-        ("GET", f"{versions}/{{version}}/schema", reading.version_text),
-        ("GET", f"{versions}/{{version}}/referencedby", reading.referenced_by),
-        ("GET", "/subjects/{subject}/metadata", reading.latest_with_metadata),
-        ("GET", "/schemas", reading.schemas),
-        ("GET", "/schemas/types", reading.schema_types),
-        ("GET", "/schemas/ids/{id}/schema", reading.schema_text_by_id),
-        ("GET", "/schemas/ids/{id}/subjects", reading.subjects_by_id),
-        ("GET", "/schemas/ids/{id}/versions", reading.versions_by_id),
-        ("GET", "/schemas/guids/{guid}", reading.schema_by_guid),
-        ("GET", "/schemas/guids/{guid}/ids", reading.ids_by_guid),
-        ("POST", f"/compatibility{versions}/{{version}}", reading.compatible_with_version),
-        ("POST", f"/compatibility{versions}", reading.compatible_with_subject),
-        ("GET", "/config", reading.config),
-        ("GET", "/config/{subject}", reading.config),
-        ("GET", "/mode", reading.mode),
-        ("GET", "/mode/{subject}", reading.mode),
+        ("GET", "/schemas/ids/{id}", schemas.schema_by_id),
+        ("GET", f"{versions}/{{version}}", subjects.version),
+        ("POST", "/subjects/{subject}", subjects.find_under_subject),
+        ("GET", "/subjects", subjects.subjects),
+        ("GET", versions, subjects.versions),
+        ("GET", f"{versions}/{{version}}/schema", subjects.version_text),
+        ("GET", f"{versions}/{{version}}/referencedby", subjects.referenced_by),
+        ("GET", "/subjects/{subject}/metadata", subjects.latest_with_metadata),
+        ("GET", "/schemas", schemas.schemas),
+        ("GET", "/schemas/types", schemas.schema_types),
+        ("GET", "/schemas/ids/{id}/schema", schemas.schema_text_by_id),
+        ("GET", "/schemas/ids/{id}/subjects", schemas.subjects_by_id),
+        ("GET", "/schemas/ids/{id}/versions", schemas.versions_by_id),
+        ("GET", "/schemas/guids/{guid}", schemas.schema_by_guid),
+        ("GET", "/schemas/guids/{guid}/ids", schemas.ids_by_guid),
+        ("POST", f"/compatibility{versions}/{{version}}", subjects.compatible_with_version),
+        ("POST", f"/compatibility{versions}", subjects.compatible_with_subject),
+        ("GET", "/config", settings.config),
+        ("GET", "/config/{subject}", settings.config),
+        ("GET", "/mode", settings.mode),
+        ("GET", "/mode/{subject}", settings.mode),
     ]
     writes: list[tuple[str, str, Handler]] = [
         ("POST", versions, changing.register),
@@ -59,11 +65,11 @@ def registry_routes(reading: ReadingApi, changing: ChangingApi) -> list[BaseRout
         ("DELETE", "/mode/{subject}", changing.delete_mode),
     ]
     server: list[tuple[str, str, Handler]] = [
-        ("GET", "/", reading.root),
-        ("POST", "/", reading.root),
-        ("GET", "/contexts", reading.contexts),
-        ("GET", "/v1/metadata/id", reading.metadata_id),
-        ("GET", "/v1/metadata/version", reading.metadata_version),
+        ("GET", "/", settings.root),
+        ("POST", "/", settings.root),
+        ("GET", "/contexts", settings.contexts),
+        ("GET", "/v1/metadata/id", settings.metadata_id),
+        ("GET", "/v1/metadata/version", settings.metadata_version),
     ]
     in_context = [
         *_routes(reads, _readable),

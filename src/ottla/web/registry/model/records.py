@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-class StoredRecord(NamedTuple):
+class TopicRecord(NamedTuple):
     """`value` is None to delete the key."""
 
     key: bytes
@@ -89,7 +89,7 @@ Change: TypeAlias = (
 )
 
 
-def encode_change(change: Change) -> StoredRecord:
+def encode_change(change: Change) -> TopicRecord:
     if isinstance(change, SchemaWritten):
         version = change.version
         return _record(_schema_key(version.subject, version.version), _schema_value(version))
@@ -113,7 +113,7 @@ def encode_change(change: Change) -> StoredRecord:
     return _record({"keytype": "NOOP", "magic": 0}, {"highestIds": dict(change.highest)})
 
 
-def decode_change(record: StoredRecord, timestamp_ms: int = -1) -> Change | None:
+def decode_change(record: TopicRecord, timestamp_ms: int = -1) -> Change | None:
     """None for a record that says nothing to this registry."""
     try:
         key = msgspec.json.decode(record.key)
@@ -203,5 +203,5 @@ def _with_subject(subject: str | None, value: Mapping[str, Any]) -> dict[str, An
     return {**({} if subject is None else {"subject": subject}), **value}
 
 
-def _record(key: Mapping[str, Any], value: Mapping[str, Any] | None) -> StoredRecord:
-    return StoredRecord(_ENCODER.encode(key), None if value is None else _ENCODER.encode(value))
+def _record(key: Mapping[str, Any], value: Mapping[str, Any] | None) -> TopicRecord:
+    return TopicRecord(_ENCODER.encode(key), None if value is None else _ENCODER.encode(value))

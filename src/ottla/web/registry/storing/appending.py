@@ -22,7 +22,7 @@ from ottla.client.producing.producer import Producer
 from ottla.model import TopicPartition
 from ottla.runtime.tasks import Tasks
 from ottla.web.registry.errors import schema_too_large, store_failed, timed_out
-from ottla.web.registry.model.records import StoredRecord
+from ottla.web.registry.model.records import TopicRecord
 from ottla.web.service.problems import HttpProblem
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class NotWriterError(Exception):
 
 
 class _Pending(NamedTuple):
-    records: Sequence[StoredRecord]
+    records: Sequence[TopicRecord]
     written: asyncio.Future[int]
 
 
@@ -69,7 +69,7 @@ class SchemaAppender:
         await self._producer.init_transactions(timeout=_COMMIT_SECONDS)
         self._tasks.start("writing schemas", self._write())
 
-    async def append(self, records: Sequence[StoredRecord]) -> int:
+    async def append(self, records: Sequence[TopicRecord]) -> int:
         """Returns the offset behind the last record, when it is committed. Raises NotWriterError if
         nothing was written, and HttpProblem if that is not known."""
         if self.ended.done():

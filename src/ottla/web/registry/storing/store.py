@@ -14,7 +14,7 @@ from ottla.client.errors import ClientError
 from ottla.client.settings import COMMON, cluster_settings, parse_properties
 from ottla.model import KafkaError
 from ottla.runtime.tasks import Tasks
-from ottla.web.registry.model.records import StoredRecord
+from ottla.web.registry.model.records import TopicRecord
 from ottla.web.registry.storing.appending import NotWriterError, SchemaAppender
 from ottla.web.registry.storing.membership import (
     ElectedWriter,
@@ -43,7 +43,7 @@ class SchemaStore(Protocol):
     def position(self) -> int:
         """The offset behind the last record that was applied."""
 
-    async def append(self, records: Sequence[StoredRecord]) -> None:
+    async def append(self, records: Sequence[TopicRecord]) -> None:
         """Returns when all records are committed and applied here. Raises NotWriterError or
         HttpProblem."""
 
@@ -99,7 +99,7 @@ class KafkaSchemaStore:
     def cluster_id(self) -> str:
         return self._cluster.metadata.cluster_id or ""
 
-    async def append(self, records: Sequence[StoredRecord]) -> None:
+    async def append(self, records: Sequence[TopicRecord]) -> None:
         appender = self._appender
         if appender is None:
             raise NotWriterError
