@@ -23,6 +23,7 @@ from ottla.broker.control.leader_changes import LeaderChanges
 from ottla.broker.control.producer_ids import ProducerIds
 from ottla.broker.control.sasl_servers import make_sasl_servers
 from ottla.broker.control.suspects import Suspects
+from ottla.broker.control.tenancy import Tenancy
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.coordinators import Coordinators
 from ottla.broker.coordinators.group_coordinators import GroupCoordinators
@@ -44,11 +45,11 @@ from ottla.broker.network.handling import HandledApi, handled_apis
 from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.listeners import ListenerAccesses
 from ottla.broker.network.request_metrics import RequestMetrics
+from ottla.broker.network.tenant_door import TenantListeners
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.opened_produce import Openings
 from ottla.broker.producing.transactional_produce import TransactionalProduces
 from ottla.broker.quotas.client_quotas import ClientQuotas
-from ottla.broker.quotas.connection_rates import ConnectionRates
 from ottla.broker.replicas.local_replicas import LocalReplicas
 from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.metadata_changes import MetadataChanges
@@ -247,10 +248,10 @@ class Broker:
         self.connection_limits = ConnectionLimits(
             self.cluster,
             self.connections,
-            ConnectionRates(self.cluster, self.clock),
             self.clock,
             connections_max=world.connections_max,
         )
+        self.tenants = TenantListeners(Tenancy(self.cluster, self.dice))
         self.turns = FairTurns(self.clock)
         self.client_quotas = ClientQuotas(
             self.cluster, self.clock, self.service.controller.mutation_quotas.meters
@@ -364,7 +365,7 @@ class Broker:
         """Creates the handler of a new connection on `listener`."""
         return ClientConnection(
             listener,
-            self.controller_apis if is_controller else self.apis,
+            self.controller_apis if is_controller else self.tenants.apis(listener, self.apis),
             self.connections,
             self.connection_limits,
             self.clock,
@@ -373,6 +374,7 @@ class Broker:
             ListenerCounters.of(self.metrics, listener, measures_requests=self.config.has_metrics),
             self.client_quotas,
             self.turns,
+            self.tenants.door(listener),
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 

@@ -50,6 +50,7 @@ class NodeSettings:
     connection_failed_authentication_delay_ms = Setting[int](
         "connection.failed.authentication.delay.ms"
     )
+    _tenant_listeners = Setting[tuple[str, ...]]("ottla.tenant.listeners")
     pre_auth_timeout_ms = Setting[int]("ottla.pre.auth.timeout.ms")
     allow_everyone_if_no_acl_found = Setting[bool]("allow.everyone.if.no.acl.found")
     log_format = Setting[str]("ottla.log.format")
@@ -245,3 +246,9 @@ class NodeSettings:
         """The maximum number of connections for individual hosts."""
         pairs = (part.rpartition(":") for part in self._max_connections_per_ip_overrides.split(","))
         return {host.strip(): int(count) for host, _, count in pairs if count.strip()}
+
+    @property
+    def tenant_listeners(self) -> dict[str, str]:
+        """The listeners of tenants, each with the tenant's name, or `*`."""
+        pairs = (part.partition(":") for part in self._tenant_listeners)
+        return {listener.strip(): tenant.strip() for listener, _, tenant in pairs}

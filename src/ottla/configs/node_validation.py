@@ -94,6 +94,10 @@ def _validate_authorization(node: NodeSettings) -> None:
         all(":" in user for user in node.super_users),
         "super.users must be principals such as User:admin, separated by semicolons",
     )
+    _require(
+        all(node.tenant_listeners.values()),
+        "ottla.tenant.listeners must be LISTENER:TENANT, separated by commas; * is any tenant",
+    )
     for name, is_set in (
         ("super.users", bool(node.super_users)),
         ("allow.everyone.if.no.acl.found", node.allow_everyone_if_no_acl_found),

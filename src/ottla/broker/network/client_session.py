@@ -68,6 +68,10 @@ class ClientSession:
         return self._connection.peer_address.port
 
     @property
+    def is_identified(self) -> bool:
+        return self.sasl is None or self.sasl.is_complete
+
+    @property
     def host(self) -> str:
         """The client's address."""
         assert self._connection is not None

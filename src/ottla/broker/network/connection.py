@@ -30,6 +30,7 @@ from ottla.broker.network.listener_counters import ListenerCounters
 from ottla.broker.network.pending import Pending
 from ottla.broker.network.responses import Responses
 from ottla.broker.network.sender_contexts import SenderContexts
+from ottla.broker.network.tenant_door import TenantDoor
 from ottla.broker.network.throttling import Throttling
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.runtime.clock import Clock
@@ -60,6 +61,7 @@ class ClientConnection:
         counters: ListenerCounters,
         quotas: ClientQuotas,
         turns: FairTurns,
+        door: TenantDoor | None,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -81,17 +83,18 @@ class ClientConnection:
             on_refused=self.close,
         )
         self._frames = FrameReader(frame_bytes_max=self._session.frame_bytes_max(request_bytes_max))
-        self._senders = SenderContexts(self, self._session, listener, quotas, turns)
+        self._senders = SenderContexts(self, self._session, listener, quotas, turns, door)
         self._contexts = self._senders.known
         self._awaited = AwaitedResponses()
         self._queue = self._awaited.queue
-        self._responses = Responses(clock.monotonic, counters.sent_bytes)
+        self._responses = Responses(clock.monotonic, counters.sent_bytes, door)
         self._is_peer_slow = False
         self._is_turn_over = False
         self._is_closing = False
         self._is_reading = True
         self._is_measured = counters.measures_requests
         self._quotas = quotas
+        self._door = door
         self._turns = turns
         self._throttling = Throttling(
             quotas, clock, self._begin_turn, is_measured=counters.measures_requests
@@ -109,7 +112,8 @@ class ClientConnection:
         if refusal is not None:
             _log.info("closing the connection from %s: %s", connection.peer_address, refusal.reason)
             self._counters.refused.add()
-            self._close_later(refusal.seconds)
+            self._throttling.close_after(refusal.seconds, self.close)
+            self._read_or_not()
 
     def get_buffer(self, size_hint: int) -> memoryview:  # noqa: ARG002 - the seam's signature
         return self._frames.get_buffer()
@@ -148,6 +152,8 @@ class ClientConnection:
         self._is_closing = True
         self._session.end()
         self._throttling.end()
+        if self._door is not None:
+            self._door.end()
         self._connections.discard(self)
         self._counters.closed.add()
         self._limits.ended(self.listener, self._connection.peer_address.host)
@@ -186,16 +192,6 @@ class ClientConnection:
         self._is_closing = True
         self._frames.release()
         self._connection.close()
-
-    def _close_later(self, seconds: float) -> None:
-        """Handles no request until then: a client that is refused at once would try again at
-        once."""
-        if not seconds:
-            self.close()
-            return
-        self._throttling.mute(seconds)
-        self._read_or_not()
-        self._clock.call_later(seconds, self.close)
 
     def abort(self) -> None:
         self._is_closing = True
@@ -304,6 +300,8 @@ class ClientConnection:
         context = self._contexts.get(key << 16 | version)
         if context is None or context.client_id != client_id:
             context = self._senders.make(api, version, client_id)
+        if self._door is not None:
+            self._door.enter(request, version)
         metrics = timing = None
         if self._is_measured:
             metrics = api.metrics

@@ -53,13 +53,12 @@ class ConnectionLimits:
         self,
         cluster: ClusterView,
         connections: Connections,
-        rates: ConnectionRates,
         clock: Clock,
         *,
         connections_max: int,
     ) -> None:
         self._cluster = cluster
-        self._rates = rates
+        self._rates = ConnectionRates(cluster, clock)
         self._clock = clock
         self._open = connections
         self._connections_max = connections_max

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, cast
 
 from ottla.broker.network.request_metrics import ApiMetrics, Timing
+from ottla.broker.network.tenant_door import TenantDoor
 from ottla.metrics import Counter
 from ottla.model import Buffer, Part
 from ottla.runtime.network import Connection
@@ -21,9 +22,12 @@ _BYTES_MAX: Final = 64 * 1024
 class Responses:
     """Belongs to one connection."""
 
-    __slots__ = ("_bytes", "_has_files", "_monotonic", "_parts", "_sent_bytes", "_timings")
+    __slots__ = ("_bytes", "_door", "_has_files", "_monotonic", "_parts", "_sent_bytes", "_timings")
 
-    def __init__(self, monotonic: Callable[[], float], sent_bytes: Counter) -> None:
+    def __init__(
+        self, monotonic: Callable[[], float], sent_bytes: Counter, door: TenantDoor | None
+    ) -> None:
+        self._door = door
         self._monotonic = monotonic
         self._sent_bytes = sent_bytes
         self._parts: list[Part] = []
@@ -45,6 +49,8 @@ class Responses:
         timing: Timing | None,
     ) -> None:
         """A response that is not measured has no metrics, one that is not timed no timing."""
+        if self._door is not None:
+            response = self._door.leave(response, version)
         if isinstance(response, FetchResponse):
             self._has_files = True
             self._bytes += encode_response_into(

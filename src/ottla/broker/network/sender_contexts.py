@@ -5,6 +5,7 @@ from __future__ import annotations
 from ottla.broker.network.client_session import ClientSession
 from ottla.broker.network.fair_turns import FairTurns
 from ottla.broker.network.handling import ClientConnectionEnd, HandledApi, RequestContext
+from ottla.broker.network.tenant_door import TenantDoor
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.security.principal import ANONYMOUS
 
@@ -12,7 +13,16 @@ from ottla.security.principal import ANONYMOUS
 class SenderContexts:
     """Belongs to one connection. A client rarely changes its client id."""
 
-    __slots__ = ("_connection", "_listener", "_quotas", "_session", "_turns", "known", "share")
+    __slots__ = (
+        "_connection",
+        "_door",
+        "_listener",
+        "_quotas",
+        "_session",
+        "_turns",
+        "known",
+        "share",
+    )
 
     def __init__(
         self,
@@ -21,12 +31,14 @@ class SenderContexts:
         listener: str,
         quotas: ClientQuotas,
         turns: FairTurns,
+        door: TenantDoor | None,
     ) -> None:
         self._connection = connection
         self._session = session
         self._listener = listener
         self._quotas = quotas
         self._turns = turns
+        self._door = door
         # By API key and version in one number; connection.py looks them up.
         self.known: dict[int, RequestContext] = {}
         # The client's share of the event loop's time.
@@ -34,7 +46,10 @@ class SenderContexts:
 
     def make(self, api: HandledApi, version: int, client_id: str) -> RequestContext:
         """The context of requests with this API, version and client id."""
-        rights = self._session.rights.declaring(api.rights)
+        rights = self._session.rights
+        if self._door is not None and self._session.is_identified:
+            rights = self._door.confine(rights)
+        rights = rights.declaring(api.rights)
         host, user = self._session.host, rights.principal.name
         is_known = rights.principal != ANONYMOUS
         self.share = self._turns.identify(user if is_known else (host, client_id))

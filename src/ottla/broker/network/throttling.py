@@ -122,6 +122,15 @@ class Throttling:
         self.is_muted = True
         self._timer = self._clock.call_later(seconds, self._unmute)
 
+    def close_after(self, seconds: float, close: Callable[[], None]) -> None:
+        """Closes the connection then, and handles no request before: a client that is refused at
+        once would try again at once."""
+        if not seconds:
+            close()
+            return
+        self.mute(seconds)
+        self._clock.call_later(seconds, close)
+
     def end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()

@@ -13,6 +13,7 @@ from ottla.configs.definition import (
     java_class,
     password,
     string,
+    strings,
 )
 from ottla.configs.status import NO_JAVA_CLASSES, NO_JAVA_PROVIDERS
 from ottla.configs.validators import at_least
@@ -33,6 +34,7 @@ NODE_SECURITY_CONFIGS: Final = (
     int64("ottla.audit.log.bytes.max", 100 * _MIB, at_least(_MIB)),
     int32("ottla.audit.log.files.max", 10, at_least(1)),
     int32("ottla.pre.auth.timeout.ms", 10_000, at_least(1)),
+    strings("ottla.tenant.listeners", ()),
     string("security.providers", None, LOW, NO_JAVA_PROVIDERS),
 )
 SECURITY_CONFIGS: Final = (

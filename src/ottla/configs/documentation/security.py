@@ -44,6 +44,11 @@ SECURITY_TEXTS: Final[Mapping[str, str]] = {
     "ottla.audit.log.files.max": (
         "Number of files of the audit log that the node keeps; it deletes the oldest."
     ),
+    "ottla.tenant.listeners": (
+        "Listeners of tenants, as LISTENER:TENANT, separated by commas. A client on such a "
+        "listener sees only what the tenant has, without its prefix. With * as the tenant, the "
+        "client's user decides: acme.alice is a user of the tenant acme."
+    ),
     "ottla.pre.auth.timeout.ms": (
         "The node closes a connection that has not finished the TLS handshake and SASL "
         "authentication after this time, in milliseconds."

@@ -34,6 +34,7 @@ from ottla.controller.operations.topic_names import check_name
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation
+from ottla.tenancy.tenant import TENANT_CONFIG, parse_tenant
 from ottla.wire.messages import alter_configs as whole
 from ottla.wire.messages import incremental_alter_configs as incremental
 from ottla.wire.schema import Message
@@ -149,6 +150,7 @@ def _check(
             validate_dynamic_configs(configs, per_broker=True)
         else:
             validate_broker_configs(configs, node=context.node, per_broker=False)
+            _check_tenants(configs)
     elif resource.type is ConfigResourceType.GROUP:
         # The group need not exist yet.
         if not resource.name:
@@ -158,6 +160,15 @@ def _check(
         validate_client_metrics_configs(resource.name, configs)
     else:
         raise _invalid(f"The configs of {resource.type.name} resources cannot be altered here.")
+
+
+def _check_tenants(configs: Mapping[str, str]) -> None:
+    for name, text in configs.items():
+        if name.startswith(TENANT_CONFIG):
+            try:
+                parse_tenant(name, text)
+            except ValueError as error:
+                raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
 
 
 def _check_topic(image: MetadataImage, name: str) -> None:

@@ -17,6 +17,7 @@ from ottla.security.acls.acl import (
     ResourceType,
 )
 from ottla.security.acls.authorizer import StandardAuthorizer
+from ottla.security.acls.confinement import is_within
 from ottla.security.principal import ANONYMOUS, Principal
 
 # Bounds the memory of a client that names ever new resources.
@@ -63,6 +64,7 @@ class Rights:
         "_decisions",
         "_declared",
         "_on_decision",
+        "_prefix",
         "host",
         "is_unrestricted",
         "principal",
@@ -75,25 +77,44 @@ class Rights:
         host: str,
         *,
         on_decision: OnDecision | None = None,
+        prefix: str | None = None,
     ) -> None:
-        """`on_decision` gets the principal, the host, the operation, the resource, and whether the
-        operation is allowed."""
+        """With `prefix` the client is confined to names that begin with it (confinement.py), and
+        never unrestricted. `on_decision` gets the principal, the host, the operation, the resource,
+        and whether the operation is allowed."""
         self.principal = principal
         self.host = host
-        self.is_unrestricted = authorizer is None or (
-            on_decision is None and authorizer.is_super_user(principal)
+        self.is_unrestricted = prefix is None and (
+            authorizer is None or (on_decision is None and authorizer.is_super_user(principal))
         )
         self._authorizer = authorizer
         self._on_decision = on_decision
         self._decisions = _Decisions()
         self._declared: frozenset[tuple[AclOperation, ResourceType]] | None = None
+        self._prefix = prefix
+
+    def confined(self, prefix: str) -> Rights:
+        """These rights, on names with a prefix only."""
+        return Rights(
+            self._authorizer,
+            self.principal,
+            self.host,
+            on_decision=self._on_decision,
+            prefix=prefix,
+        )
 
     def declaring(self, declared: Iterable[Right]) -> Rights:
         """The same rights, for the requests of an API that declares what it checks. The decisions
         are cached together. A handler that checks anything else fails an assertion."""
         if self.is_unrestricted:
             return self
-        rights = Rights(self._authorizer, self.principal, self.host, on_decision=self._on_decision)
+        rights = Rights(
+            self._authorizer,
+            self.principal,
+            self.host,
+            on_decision=self._on_decision,
+            prefix=self._prefix,
+        )
         rights._decisions = self._decisions
         rights._declared = frozenset(declared)
         return rights
@@ -171,8 +192,12 @@ class Rights:
         name: str | None,
         is_audited: bool,
     ) -> bool:
-        authorizer = self._authorizer
-        assert authorizer is not None, "without an authorizer rights are unrestricted"
+        prefix, authorizer = self._prefix, self._authorizer
+        if prefix is not None and not is_within(prefix, operation, resource_type, name):
+            return False
+        if authorizer is None:
+            assert prefix is not None, "without an authorizer rights are unrestricted"
+            return True
         decisions, known = self._decisions, self._decisions.known
         if decisions.version != authorizer.version or len(known) >= _DECISIONS_MAX:
             known.clear()

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    GroupId,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    MessageText,
+    Struct,
+    TopicId,
+    TopicName,
+    field,
+)
 
 
 class AlterShareGroupOffsetsRequestPartition(Struct):
@@ -12,29 +23,29 @@ class AlterShareGroupOffsetsRequestPartition(Struct):
 
 
 class AlterShareGroupOffsetsRequestTopic(Struct):
-    topic_name: String = ""
+    topic_name: TopicName = ""
     partitions: list[AlterShareGroupOffsetsRequestPartition] = field(factory=list)
 
 
 class AlterShareGroupOffsetsRequest(Message, api_key=91, versions="0", flexible="0+"):
-    group_id: String = ""
+    group_id: GroupId = ""
     topics: list[AlterShareGroupOffsetsRequestTopic] = field(factory=list)
 
 
 class AlterShareGroupOffsetsResponsePartition(Struct):
     partition_index: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
 
 
 class AlterShareGroupOffsetsResponseTopic(Struct):
-    topic_name: String = ""
-    topic_id: Uuid = ZERO_UUID
+    topic_name: TopicName = ""
+    topic_id: TopicId = ZERO_UUID
     partitions: list[AlterShareGroupOffsetsResponsePartition] = field(factory=list)
 
 
 class AlterShareGroupOffsetsResponse(Message, api_key=91, versions="0", flexible="0+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
     responses: list[AlterShareGroupOffsetsResponseTopic] = field(factory=list)

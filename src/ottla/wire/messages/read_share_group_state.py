@@ -6,7 +6,18 @@ A newer leader epoch in the request fences earlier leaders.
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int8, Int16, Int32, Int64, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    GroupId,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    MessageText,
+    Struct,
+    TopicId,
+    field,
+)
 
 
 class PartitionData(Struct):
@@ -15,12 +26,12 @@ class PartitionData(Struct):
 
 
 class ReadStateData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionData] = field(factory=list)
 
 
 class ReadShareGroupStateRequest(Message, api_key=84, versions="0", flexible="0+"):
-    group_id: String = ""
+    group_id: GroupId = ""
     topics: list[ReadStateData] = field(factory=list)
 
 
@@ -34,14 +45,14 @@ class StateBatch(Struct):
 class PartitionResult(Struct):
     partition: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
     state_epoch: Int32 = 0
     start_offset: Int64 = 0
     state_batches: list[StateBatch] = field(factory=list)
 
 
 class ReadStateResult(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionResult] = field(factory=list)
 
 

@@ -6,7 +6,17 @@ Version 1 adds the number of records whose delivery is complete (KIP-1226).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int16, Int32, Int64, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    GroupId,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    MessageText,
+    Struct,
+    TopicId,
+    field,
+)
 
 
 class PartitionData(Struct):
@@ -15,19 +25,19 @@ class PartitionData(Struct):
 
 
 class ReadStateSummaryData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionData] = field(factory=list)
 
 
 class ReadShareGroupStateSummaryRequest(Message, api_key=87, versions="0-1", flexible="0+"):
-    group_id: String = ""
+    group_id: GroupId = ""
     topics: list[ReadStateSummaryData] = field(factory=list)
 
 
 class PartitionResult(Struct):
     partition: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
     state_epoch: Int32 = 0
     leader_epoch: Int32 = 0
     start_offset: Int64 = 0
@@ -35,7 +45,7 @@ class PartitionResult(Struct):
 
 
 class ReadStateSummaryResult(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionResult] = field(factory=list)
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 from ottla.model import ZERO_UUID
 from ottla.wire.schema import (
     Bool,
+    GroupId,
     Int8,
     Int16,
     Int32,
     Int64,
     Message,
+    MessageText,
     Records,
-    String,
     Struct,
-    Uuid,
+    Text,
+    TopicId,
     field,
 )
 
@@ -33,18 +35,18 @@ class FetchPartition(Struct):
 
 
 class FetchTopic(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[FetchPartition] = field(factory=list)
 
 
 class ForgottenTopic(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[Int32] = field(factory=list)
 
 
 class ShareFetchRequest(Message, api_key=78, versions="1-2", flexible="1+"):
-    group_id: String | None = None
-    member_id: String | None = ""
+    group_id: GroupId | None = None
+    member_id: Text | None = ""
     share_session_epoch: Int32 = 0
     max_wait_ms: Int32 = 0
     min_bytes: Int32 = 0
@@ -71,30 +73,30 @@ class AcquiredRecords(Struct):
 class PartitionData(Struct):
     partition_index: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
     acknowledge_error_code: Int16 = 0
-    acknowledge_error_message: String | None = None
+    acknowledge_error_message: MessageText | None = None
     current_leader: LeaderIdAndEpoch = field(factory=LeaderIdAndEpoch)
     records: Records = b""
     acquired_records: list[AcquiredRecords] = field(factory=list)
 
 
 class ShareFetchableTopicResponse(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionData] = field(factory=list)
 
 
 class NodeEndpoint(Struct):
     node_id: Int32 = 0
-    host: String = ""
+    host: Text = ""
     port: Int32 = 0
-    rack: String | None = None
+    rack: Text | None = None
 
 
 class ShareFetchResponse(Message, api_key=78, versions="1-2", flexible="1+"):
     throttle_time_ms: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
     acquisition_lock_timeout_ms: Int32 = 0
     responses: list[ShareFetchableTopicResponse] = field(factory=list)
     node_endpoints: list[NodeEndpoint] = field(factory=list)

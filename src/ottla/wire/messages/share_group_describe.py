@@ -6,17 +6,29 @@ The first stable version is 1.
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Bool, Int16, Int32, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    Bool,
+    GroupId,
+    Int16,
+    Int32,
+    Message,
+    MessageText,
+    Struct,
+    Text,
+    TopicId,
+    TopicName,
+    field,
+)
 
 
 class ShareGroupDescribeRequest(Message, api_key=77, versions="1", flexible="1+"):
-    group_ids: list[String] = field(factory=list)
+    group_ids: list[GroupId] = field(factory=list)
     include_authorized_operations: Bool = False
 
 
 class TopicPartitions(Struct):
-    topic_id: Uuid = ZERO_UUID
-    topic_name: String = ""
+    topic_id: TopicId = ZERO_UUID
+    topic_name: TopicName = ""
     partitions: list[Int32] = field(factory=list)
 
 
@@ -25,23 +37,23 @@ class Assignment(Struct):
 
 
 class Member(Struct):
-    member_id: String = ""
-    rack_id: String | None = None
+    member_id: Text = ""
+    rack_id: Text | None = None
     member_epoch: Int32 = 0
-    client_id: String = ""
-    client_host: String = ""
-    subscribed_topic_names: list[String] = field(factory=list)
+    client_id: Text = ""
+    client_host: Text = ""
+    subscribed_topic_names: list[TopicName] = field(factory=list)
     assignment: Assignment = field(factory=Assignment)
 
 
 class DescribedGroup(Struct):
     error_code: Int16 = 0
-    error_message: String | None = None
-    group_id: String = ""
-    group_state: String = ""
+    error_message: MessageText | None = None
+    group_id: GroupId = ""
+    group_state: Text = ""
     group_epoch: Int32 = 0
     assignment_epoch: Int32 = 0
-    assignor_name: String = ""
+    assignor_name: Text = ""
     members: list[Member] = field(factory=list)
     authorized_operations: Int32 = -(2**31)
 

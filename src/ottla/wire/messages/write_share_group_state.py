@@ -6,7 +6,18 @@ Version 1 adds the number of records whose delivery is complete (KIP-1226).
 from __future__ import annotations
 
 from ottla.model import ZERO_UUID
-from ottla.wire.schema import Int8, Int16, Int32, Int64, Message, String, Struct, Uuid, field
+from ottla.wire.schema import (
+    GroupId,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    MessageText,
+    Struct,
+    TopicId,
+    field,
+)
 
 
 class StateBatch(Struct):
@@ -26,23 +37,23 @@ class PartitionData(Struct):
 
 
 class WriteStateData(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionData] = field(factory=list)
 
 
 class WriteShareGroupStateRequest(Message, api_key=85, versions="0-1", flexible="0+"):
-    group_id: String = ""
+    group_id: GroupId = ""
     topics: list[WriteStateData] = field(factory=list)
 
 
 class PartitionResult(Struct):
     partition: Int32 = 0
     error_code: Int16 = 0
-    error_message: String | None = None
+    error_message: MessageText | None = None
 
 
 class WriteStateResult(Struct):
-    topic_id: Uuid = ZERO_UUID
+    topic_id: TopicId = ZERO_UUID
     partitions: list[PartitionResult] = field(factory=list)
 
 
