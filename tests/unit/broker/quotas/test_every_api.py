@@ -16,36 +16,16 @@ from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, To
 from ottla.wire.messages.write_txn_markers import WriteTxnMarkersRequest
 from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
-from tests.support.authorization.admin_apis import ADMIN_APIS, BROKER_ADMIN_APIS
 from tests.support.authorization.authorized_api import TOPIC, TRANSACTIONAL_ID, AuthorizedApi
 from tests.support.authorization.authorized_node import CONFIGS
-from tests.support.authorization.data_apis import DATA_APIS
-from tests.support.authorization.group_apis import GROUP_APIS, commit_offset, find
-from tests.support.authorization.transaction_apis import TRANSACTION_APIS, init_producer
+from tests.support.authorization.group_apis import commit_offset, find
+from tests.support.authorization.transaction_apis import init_producer
 from tests.support.nodes.client_stream import ClientStream
 from tests.support.nodes.one_node import OneNode, StartNode
 from tests.support.quotas.quota_changes import set_quota
 from tests.support.storage.batches import batch_of
+from tests.unit.broker.authorization.test_every_api import BROKER_APIS
 
-APIS: Final = (
-    *DATA_APIS,
-    *GROUP_APIS,
-    *TRANSACTION_APIS,
-    *ADMIN_APIS,
-    *BROKER_ADMIN_APIS,
-)
-# They check no rights, so they are not in the table of those that do.
-NOT_TRIED: Final = {
-    ApiKey.API_VERSIONS,
-    ApiKey.DESCRIBE_CLUSTER,
-    ApiKey.DESCRIBE_DELEGATION_TOKEN,
-    ApiKey.EXPIRE_DELEGATION_TOKEN,
-    ApiKey.LIST_GROUPS,
-    ApiKey.LIST_TRANSACTIONS,
-    ApiKey.RENEW_DELEGATION_TOKEN,
-    ApiKey.SASL_AUTHENTICATE,
-    ApiKey.SASL_HANDSHAKE,
-}
 OF_NODES: Final = {ApiKey.WRITE_TXN_MARKERS}
 HANDLING_SECONDS: Final = 0.005
 # What a request of 5 ms exceeds so far that the longest throttle time applies.
@@ -98,7 +78,7 @@ def version_of(api: AuthorizedApi) -> int:
 
 
 @pytest.mark.parametrize("quota", [SMALL, LARGE], ids=["small quota", "large quota"])
-@pytest.mark.parametrize("api", APIS, ids=lambda api: api.id)
+@pytest.mark.parametrize("api", BROKER_APIS, ids=lambda api: api.id)
 def test_a_client_is_throttled_with_every_api(
     start_node: StartNode, api: AuthorizedApi, quota: dict[str, float]
 ) -> None:
@@ -113,11 +93,6 @@ def test_a_client_is_throttled_with_every_api(
     is_of_node = api.key in OF_NODES or getattr(request, "replica_state", None) is not None
     is_throttled = quota is SMALL and not is_of_node
     assert response.throttle_time_ms == (LONGEST_MS if is_throttled else 0)
-
-
-def test_every_api_of_clients_is_tried(start_node: StartNode) -> None:
-    served = {ApiKey(key) for key in start_node().broker.apis}
-    assert served - {api.key for api in APIS} == NOT_TRIED
 
 
 def test_a_client_without_rights_is_throttled_too(start_node: StartNode) -> None:

@@ -16,7 +16,6 @@ from ottla.wire.messages.list_groups import ListGroupsRequest
 from ottla.wire.messages.list_transactions import ListTransactionsRequest
 from ottla.wire.schema import Message
 from ottla.wire.schema.renaming import renamer_of
-from tests.support.authorization.admin_apis import ADMIN_APIS, BROKER_ADMIN_APIS
 from tests.support.authorization.authorized_api import (
     GROUP,
     TOPIC,
@@ -24,11 +23,11 @@ from tests.support.authorization.authorized_api import (
     AuthorizedApi,
 )
 from tests.support.authorization.authorized_node import effects
-from tests.support.authorization.data_apis import DATA_APIS
-from tests.support.authorization.group_apis import GROUP_APIS, commit_offset, find
-from tests.support.authorization.transaction_apis import TRANSACTION_APIS, init_producer
+from tests.support.authorization.group_apis import commit_offset, find
+from tests.support.authorization.transaction_apis import init_producer
 from tests.support.nodes.one_node import OneNode, StartNode
 from tests.support.tenancy.tenant_node import ACME, BETA, TenantClient, start_tenant_node
+from tests.unit.broker.authorization.test_every_api import BROKER_APIS
 
 WITHOUT_RIGHTS: Final = (
     AuthorizedApi(ApiKey.LIST_GROUPS, lambda _node: ListGroupsRequest(), ()),
@@ -36,15 +35,7 @@ WITHOUT_RIGHTS: Final = (
     AuthorizedApi(ApiKey.DESCRIBE_CLUSTER, lambda _node: DescribeClusterRequest(), ()),
     AuthorizedApi(ApiKey.API_VERSIONS, lambda _node: ApiVersionsRequest(), ()),
 )
-APIS: Final = (
-    *DATA_APIS,
-    *GROUP_APIS,
-    *TRANSACTION_APIS,
-    *ADMIN_APIS,
-    *BROKER_ADMIN_APIS,
-    *WITHOUT_RIGHTS,
-)
-SECRETS: Final = ("beta.", TOPIC, GROUP, TRANSACTIONAL_ID)
+APIS: Final = (*BROKER_APIS, *WITHOUT_RIGHTS)
 
 
 class Collected:
@@ -171,7 +162,7 @@ def test_the_second_wall_holds_alone(start_node: StartNode) -> None:
     """Without translation, a client on a tenant's listener is confined all the same."""
     node = populated(start_node)
     rights = node.broker.authorizer.rights_of(cluster_client(), "192.0.2.1").confined("acme.")
-    for api in (*DATA_APIS, *GROUP_APIS, *TRANSACTION_APIS, *ADMIN_APIS):
+    for api in BROKER_APIS:
         if api.key not in TENANT_APIS or api.key is ApiKey.INIT_PRODUCER_ID:
             continue
         api.prepare(node)
