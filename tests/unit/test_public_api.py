@@ -1,5 +1,5 @@
-"""What users may rely on: `ottla`, `ottla.client`, `ottla.testing`, `ottla.simulation`,
-`ottla.pipeline`."""
+"""What users may rely on: `ottla`, `ottla.client` and its packages, `ottla.testing`,
+`ottla.simulation`, `ottla.pipeline`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ NAMES = (ROOT / "tests" / "fixtures" / "public_names.txt").read_text().split()
 PACKAGES = (
     "ottla",
     "ottla.client",
+    "ottla.client.administration",
     "ottla.client.sync",
     "ottla.pipeline",
     "ottla.simulation",
