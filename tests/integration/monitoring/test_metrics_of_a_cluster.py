@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ from tests.support.nodes.cluster_processes import (
 from tests.support.nodes.node_listeners import HOST
 from tests.support.nodes.wire_connection import WireConnection
 from tests.support.promtool import check_openmetrics_text, check_prometheus_text
+from tests.support.security.certificates import Authority
 from tests.support.storage.batches import batch_of
 
 TOPIC = "orders"
@@ -51,7 +53,7 @@ SETTINGS = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "allow.everyone.if.no.acl.found": "true",
     "listener.security.protocol.map": (
-        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,CLIENTS:SASL_PLAINTEXT"
+        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,CLIENTS:SASL_PLAINTEXT,SECURED:SSL"
     ),
     "inter.broker.listener.name": "PLAINTEXT",
     "listener.name.clients.sasl.enabled.mechanisms": "PLAIN",
@@ -84,9 +86,20 @@ class Monitored(NamedTuple):
 def monitored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
     scratch = tmp_path_factory.mktemp("monitored")
     cluster = ClusterProcesses(scratch, SETTINGS, brokers=(1, 2), controllers=(1,))
-    metrics, ports = MetricsPorts(cluster), free_ports(2)
-    for node, port in zip(cluster.brokers, ports, strict=True):
-        listeners = [f"PLAINTEXT://{HOST}:{node.port}", f"CLIENTS://{HOST}:{port}"]
+    metrics, ports = MetricsPorts(cluster), free_ports(4)
+    certificate = Authority(scratch).issue("node").keystore
+    for node, port, secured in zip(cluster.brokers, ports[:2], ports[2:], strict=True):
+        listeners = [
+            f"PLAINTEXT://{HOST}:{node.port}",
+            f"CLIENTS://{HOST}:{port}",
+            f"SECURED://{HOST}:{secured}",
+        ]
+        node.configure(
+            {
+                "listener.name.secured.ssl.keystore.type": "PEM",
+                "listener.name.secured.ssl.keystore.location": str(certificate),
+            }
+        )
         if node.id == 1:
             listeners.append(f"CONTROLLER://{HOST}:{node.controller_port}")
         node.configure({"listeners": ",".join(listeners)})
@@ -208,6 +221,13 @@ def test_requests_are_counted_as_often_as_a_client_sent_them(monitored: Monitore
         assert grown("ottla_request_phase_seconds_count", **labels) == 18
     errors = {"api": "ApiVersions", "error": "UNSUPPORTED_VERSION"}
     assert grown("ottla_request_errors_total", **errors) == 1
+
+
+def test_the_expiry_of_a_certificate_is_that_of_its_file(monitored: Monitored) -> None:
+    scrape = monitored.metrics.scrape(monitored.nodes[0])
+    expiry = scrape.by_labels("ottla_certificate_not_after_seconds", "listener")
+    # As the authority of the tests issues them.
+    assert expiry == {("SECURED",): datetime(3000, 1, 1, tzinfo=UTC).timestamp()}
 
 
 def test_records_and_bytes_are_counted_by_topic(monitored: Monitored) -> None:

@@ -53,9 +53,12 @@ class Authority:
             builder = builder.add_revoked_certificate(entry)
         return builder.sign(key, SHA256()).public_bytes(Encoding.PEM).decode()
 
-    def issue(self, name: str, *, is_expired: bool = False) -> PemFiles:
+    def issue(
+        self, name: str, *, is_expired: bool = False, valid_for: timedelta | None = None
+    ) -> PemFiles:
         """A certificate with the common name, valid for localhost and its addresses."""
-        expiry = datetime.now(UTC) - timedelta(days=1) if is_expired else None  # noqa: TID251
+        valid_for = timedelta(days=-1) if is_expired else valid_for
+        expiry = None if valid_for is None else datetime.now(UTC) + valid_for  # noqa: TID251
         issued = self._authority.issue_cert(
             "localhost",
             "127.0.0.1",

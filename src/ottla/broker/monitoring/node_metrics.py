@@ -12,6 +12,7 @@ from ottla.broker.node import Node
 from ottla.metrics import Metrics, Sample
 from ottla.metrics.table import process, quotas, requests
 from ottla.runtime.clock import Clock
+from ottla.security.certificate_validity import expiry_of
 
 
 class NodeMetrics:
@@ -44,6 +45,8 @@ class ConnectionMetrics:
         metrics.measure(process.NODE_INFO, self._node)
         metrics.measure(requests.CONNECTIONS, self._open)
         metrics.measure(requests.REQUESTS_WAITING, self._waiting)
+        metrics.measure(requests.CERTIFICATE_NOT_AFTER, self._certificates)
+        self._begin_authentications(metrics)
         metrics.measure(requests.AUTHORIZATIONS, self._authorizations)
         metrics.measure(quotas.QUOTA_USAGE, lambda: self._quotas("used"))
         metrics.measure(quotas.QUOTA_LIMIT, lambda: self._quotas("limit"))
@@ -64,6 +67,23 @@ class ConnectionMetrics:
         counts = Counter(api for each in self._broker.connections for api in each.waiting_apis)
         for api, count in counts.items():
             yield (api,), count
+
+    def _begin_authentications(self, metrics: Metrics) -> None:
+        """At 0, so that Prometheus sees the first failures as growth."""
+        for listener, security in self._broker.config.listener_security.items():
+            mechanisms: tuple[str, ...] = ()
+            if security.sasl is not None:
+                mechanisms = security.sasl.enabled_mechanisms
+            elif security.tls is not None and security.tls.client_auth != "none":
+                mechanisms = ("TLS",)
+            for mechanism in mechanisms:
+                for outcome in ("succeeded", "failed"):
+                    metrics.counter(requests.AUTHENTICATIONS, listener, mechanism, outcome)
+
+    def _certificates(self) -> Iterator[Sample]:
+        for listener, endpoint in self._broker.listeners.tls_endpoints.items():
+            if endpoint.certificate is not None:
+                yield (listener,), expiry_of(endpoint.certificate).timestamp()
 
     def _authorizations(self) -> Iterator[Sample]:
         for is_allowed, count in self._broker.authorizer.decisions.items():

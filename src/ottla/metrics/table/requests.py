@@ -109,6 +109,12 @@ AUTHENTICATIONS: Final = counter(
     "outcome",
     kafka=f"{_SOCKETS}#successful-authentication-total, failed-authentication-total",
 )
+CERTIFICATE_NOT_AFTER: Final = gauge(
+    "ottla_certificate_not_after_seconds",
+    "When the certificate that a listener with TLS presents expires, in seconds since the Unix "
+    "epoch. Intermediate certificates may expire earlier.",
+    "listener",
+)
 AUTHORIZATIONS: Final = counter(
     "ottla_authorizations_total",
     "Decisions of the authorizer, by outcome (allowed or denied). A decision that a connection has "
@@ -133,5 +139,6 @@ REQUEST_FAMILIES: Final = (
     NETWORK_RECEIVED_BYTES,
     NETWORK_SENT_BYTES,
     AUTHENTICATIONS,
+    CERTIFICATE_NOT_AFTER,
     AUTHORIZATIONS,
 )
