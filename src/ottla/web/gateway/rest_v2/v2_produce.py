@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -52,7 +52,7 @@ class V2Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class V2RecordsBody(msgspec.Struct, frozen=True):
-    records: Annotated[list[V2Record], msgspec.Meta(min_length=1)]
+    records: list[V2Record]
     key_schema: str | None = None
     key_schema_id: int | str | None = None
     value_schema: str | None = None
@@ -127,17 +127,20 @@ class V2ProduceCalls:
 
 
 def _decoded(body: bytes) -> V2RecordsBody:
+    """As Confluent's proxy: records of another JSON type are malformed, a body without records is
+    unprocessable. Raises V2Error."""
     try:
-        return _decoder.decode(body)
+        found = _decoder.decode(body)
     except msgspec.ValidationError as error:
-        text = str(error)
-        # What is no list of records is malformed; what is one is of no use.
-        is_malformed = text.startswith("Expected `array`") or "Expected `object`" in text
-        if is_malformed:
-            raise V2Error(400, 400, f"The body does not fit: {text}.") from None
-        raise unprocessable(f"The body does not fit: {text}.") from None
+        text = f"The body does not fit: {error}."
+        if "`$.records" in text and "Expected `" in text:
+            raise V2Error(400, 400, text) from None
+        raise unprocessable(text) from None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise V2Error(400, 400, f"The body is not valid JSON: {error}.") from None
+    if not found.records:
+        raise unprocessable("There are no records.")
+    return found
 
 
 def _topic(text: str) -> str:

@@ -269,7 +269,8 @@ class GatewaySessions:
 
 
 def record_bytes(record: ConsumedRecord) -> int:
-    return len(record.key or b"") + len(record.value or b"")
+    """Of its key and value; a record without any counts too."""
+    return len(record.key or b"") + len(record.value or b"") or 1
 
 
 def misdirected(name: SessionName, owner: str) -> GatewayProblem:
