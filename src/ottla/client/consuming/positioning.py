@@ -152,7 +152,8 @@ class Positioning:
             if each.needs_validation
         }
         for partition in partitions:
-            if partition.name not in epochs:
+            # The application may have moved it before this step began.
+            if partition.name not in epochs and partition.phase is Phase.VALIDATING:
                 leader = self._cluster.leader(partition.name)
                 partition.validated(_UNKNOWN_EPOCH if leader is None else leader.epoch)
         if not epochs:
