@@ -9,7 +9,8 @@ import pytest
 
 from ottla.testing import Cluster
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
-from tests.support.kafka.kafka_broker import Broker, kafka_broker
+from tests.support.kafka.kafka_broker import Broker, KafkaBroker, kafka_broker
+from tests.support.soak import IS_SOAK
 from tests.support.web.gateway_process import GatewayProcess, running_gateway_process
 
 KAFKA = pytest.param("kafka", marks=pytest.mark.skipif(bool(no_kafka()), reason="needs its jars"))
@@ -40,3 +41,10 @@ def topic(broker: Broker) -> str:
 @pytest.fixture
 def group() -> str:
     return f"group-{next(_numbers)}"
+
+
+@pytest.fixture
+def ours(broker: Broker) -> None:
+    """Skips Apache Kafka, except in a soak test: what is tested is the gateway's own work."""
+    if isinstance(broker, KafkaBroker) and not IS_SOAK:
+        pytest.skip("with Apache Kafka: OTTLA_SOAK=1")

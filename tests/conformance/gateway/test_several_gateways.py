@@ -12,6 +12,8 @@ from tests.conformance.clients import TIMEOUT_S
 from tests.support.kafka.kafka_broker import Broker
 from tests.support.web.gateway_process import GatewayProcess, running_gateway_process
 
+pytestmark = pytest.mark.usefixtures("ours")
+
 
 def test_the_gateway_that_has_a_consumer_is_named(
     gateway: GatewayProcess, broker: Broker, topic: str, group: str
@@ -78,9 +80,7 @@ def test_a_killed_gateway_loses_no_acknowledged_message(
                 enough.set()
 
     with running_gateway_process(broker.bootstrap) as gateway:
-        writers = [
-            threading.Thread(target=write, args=(gateway, str(each))) for each in range(4)
-        ]
+        writers = [threading.Thread(target=write, args=(gateway, str(each))) for each in range(4)]
         for writer in writers:
             writer.start()
         assert enough.wait(TIMEOUT_S)

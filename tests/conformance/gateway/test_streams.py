@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from tests.support.kafka.kafka_broker import Broker
 from tests.support.web.gateway_process import GatewayProcess
 
 
-def events(gateway: GatewayProcess, path: str) -> Iterator[tuple[str, Any]]:
+def events(gateway: GatewayProcess, path: str) -> Generator[tuple[str, Any], None, None]:
     """The id and the data of each event, until the generator is closed."""
     connection = http.client.HTTPConnection(gateway.host, gateway.port, timeout=TIMEOUT_S)
     connection.request("GET", path, headers={"Accept": "text/event-stream"})

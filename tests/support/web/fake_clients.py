@@ -128,6 +128,9 @@ class FakeConsumer:
         await SystemClock().sleep(min(wait_s, 0.01))
         return []
 
+    async def tend(self) -> None:
+        pass
+
     async def seek(self, partition: TopicPartition, offset: int) -> None:
         self._positions[partition] = offset
 

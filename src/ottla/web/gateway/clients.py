@@ -59,6 +59,9 @@ class SessionConsumer(Protocol):
         self, *, max_records: int, max_bytes: int, wait_s: float
     ) -> Sequence[ConsumedRecord]: ...
 
+    async def tend(self) -> None:
+        """Takes part in rebalances of the group while no request polls. Loses no message."""
+
     async def seek(self, partition: TopicPartition, offset: int) -> None: ...
 
     async def seek_to_beginning(self, partitions: Sequence[TopicPartition]) -> None: ...

@@ -22,6 +22,7 @@ from ottla.web.gateway.clients import (
     PartitionInfo,
     PartitionReplica,
 )
+from ottla.web.gateway.cluster_problems import CLIENT_ERRORS
 from ottla.web.gateway.messages.bodies import OutgoingMessage
 
 # A member of a gateway that was killed is replaced after this time.
@@ -129,6 +130,8 @@ class ReadingConsumer:
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
         self._kept: list[ConsumedRecord] = []
+        # Of tending, for the next poll.
+        self._failure: Exception | None = None
 
     async def close(self) -> None:
         await self._consumer.close(timeout=_CALL_MS / 1_000)
@@ -162,11 +165,27 @@ class ReadingConsumer:
     async def poll(
         self, *, max_records: int, max_bytes: int, wait_s: float
     ) -> Sequence[ConsumedRecord]:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
         if not self._kept:
             self._kept = await self._consumer.poll(wait_s, min(max_records, _CHUNK))
         count = _fitting(self._kept, max_records, max_bytes)
         taken, self._kept = self._kept[:count], self._kept[count:]
         return taken
+
+    async def tend(self) -> None:
+        """A member joins, and gives partitions up, in calls of poll. While it has messages for the
+        next request, its partitions are paused: the poll then returns no more of them."""
+        paused = self._consumer.assignment() if self._kept else frozenset()
+        try:
+            self._consumer.pause(paused)
+            found = await self._consumer.poll(0.0, _CHUNK)
+            self._kept += found
+        except CLIENT_ERRORS as error:
+            self._failure = error
+        finally:
+            self._consumer.resume(paused & self._consumer.assignment())
 
     async def seek(self, partition: TopicPartition, offset: int) -> None:
         self._forget({partition})

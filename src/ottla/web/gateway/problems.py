@@ -70,6 +70,15 @@ def unauthorized(detail: str, *, scheme: str = "Basic") -> GatewayProblem:
     )
 
 
+def no_partition(topic: str, partition: int) -> GatewayProblem:
+    return GatewayProblem(
+        404,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.name,
+        f"The topic {topic} has no partition {partition}.",
+        more={"error_code": int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)},
+    )
+
+
 def _title(status: int) -> str:
     try:
         return HTTPStatus(status).phrase

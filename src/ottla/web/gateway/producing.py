@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 
 from ottla.client.records import RecordMetadata
-from ottla.model import ErrorCode
 from ottla.web.gateway.callers.caller_clients import CallerClients
 from ottla.web.gateway.clients import MessageProducer
 from ottla.web.gateway.cluster_problems import CLIENT_ERRORS, problem_of
 from ottla.web.gateway.messages.bodies import OutgoingMessage
-from ottla.web.gateway.problems import GatewayProblem, too_many
+from ottla.web.gateway.problems import GatewayProblem, no_partition, too_many
 
 # A message in a batch: its bookkeeping.
 _MESSAGE_BYTES = 256
@@ -34,7 +33,7 @@ class Producing:
         if message.partition is not None or not producer.knows(topic):
             count = await producer.partition_count(topic)
             if message.partition is not None and message.partition >= count:
-                raise _no_partition(topic, message.partition)
+                raise no_partition(topic, message.partition)
         size = message.size + _MESSAGE_BYTES
         self._reserve(size)
         try:
@@ -84,7 +83,7 @@ async def _sent(
     if isinstance(message, GatewayProblem):
         return message
     if message.partition is not None and message.partition >= count:
-        return _no_partition(topic, message.partition)
+        return no_partition(topic, message.partition)
     try:
         return await producer.send(topic, message)
     except CLIENT_ERRORS as error:
@@ -96,12 +95,3 @@ async def _outcome(sent: Awaitable[RecordMetadata]) -> RecordMetadata | GatewayP
         return await sent
     except CLIENT_ERRORS as error:
         return problem_of(error)
-
-
-def _no_partition(topic: str, partition: int) -> GatewayProblem:
-    return GatewayProblem(
-        404,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.name,
-        f"The topic {topic} has no partition {partition}.",
-        more={"error_code": int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)},
-    )

@@ -33,7 +33,7 @@ from ottla.web.gateway.messages.bodies import (
 )
 from ottla.web.gateway.problems import bad_request
 from ottla.web.gateway.query import number, topic_name
-from ottla.web.gateway.sessions.gateway_sessions import OpenConsumer, misdirected
+from ottla.web.gateway.sessions.gateway_sessions import misdirected
 from ottla.web.gateway.sessions.session_table import SessionName
 from ottla.web.service.bodies import read_body
 
@@ -42,8 +42,6 @@ DEFAULT_INSTANCE: Final = "default"
 _RECORDS: Final = 500
 _WAIT_MS: Final = 1_000
 _MS: Final = 1_000
-_ASSIGNMENT_WAIT_S: Final = 10.0
-_ASSIGNMENT_POLL_S: Final = 0.1
 _INSTANCE: Final = re.compile(r"[^\x00-\x1f\x7f/]{1,128}")
 _GROUP: Final = re.compile(r"[^\x00-\x1f\x7f]{1,249}")
 
@@ -124,24 +122,13 @@ class ConsumeCalls:
         partition = TopicPartition(topic_name(body.topic), body.partition)
         session = await self._sessions.require(caller, name)
         async with self._sessions.turn(session) as consumer:
-            await self._wait_assigned(consumer)
+            await self._sessions.wait_assigned(consumer)
             self._sessions.require_assigned(consumer, [partition])
             await consumer.client.seek(partition, body.offset)
             consumer.delivered.pop(partition, None)
         return json_response(SeekAnswer(body.topic, body.partition, body.offset))
 
     # ----
-
-    async def _wait_assigned(self, consumer: OpenConsumer) -> None:
-        """A consumer that has just subscribed is about to get its partitions."""
-        clock = self._gateway.clock
-        deadline = clock.monotonic() + _ASSIGNMENT_WAIT_S
-        while not consumer.client.assignment() and clock.monotonic() < deadline:
-            # A member joins while it polls.
-            records = await self._sessions.read(
-                consumer, max_records=1, max_bytes=1, min_bytes=0, wait_s=_ASSIGNMENT_POLL_S
-            )
-            await self._sessions.give_back(consumer, records)
 
     async def _session_name(self, request: Request) -> tuple[CallerClients, SessionName]:
         caller = await self._gateway.caller(request.scope)

@@ -18,7 +18,7 @@ from ottla.runtime.tasks import Tasks
 from ottla.web.gateway.callers.caller_clients import CallerClients
 from ottla.web.gateway.clients import ConsumerOptions, SessionConsumer
 from ottla.web.gateway.cluster_problems import CLIENT_ERRORS
-from ottla.web.gateway.problems import GatewayProblem
+from ottla.web.gateway.problems import GatewayProblem, no_partition
 from ottla.web.gateway.sessions.session_owner import client_id_of, owner_of
 from ottla.web.gateway.sessions.session_table import (
     Session,
@@ -31,6 +31,11 @@ _log = logging.getLogger(__name__)
 
 _EXPIRY_INTERVAL_S: Final = 1.0
 _AUTO_COMMIT_S: Final = 5.0
+_TEND_INTERVAL_S: Final = 0.25
+_ASSIGNMENT_WAIT_S: Final = 5.0
+_ASSIGNMENT_POLL_S: Final = 0.02
+# Modes of members.
+_JOINS: Final = ("topics", "pattern")
 # How soon a long poll notices that the gateway ends.
 _STEP_S: Final = 1.0
 
@@ -72,6 +77,7 @@ class GatewaySessions:
 
     def start(self) -> None:
         self.tasks.start("closing idle sessions", self._close_idle())
+        self.tasks.start("tending idle sessions", self._tend_idle())
 
     # ---- life
 
@@ -210,6 +216,17 @@ class GatewaySessions:
     async def commit(
         self, consumer: OpenConsumer, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> None:
+        """Raises a problem at once for partitions that do not exist: the client would wait for
+        them."""
+        await self.wait_assigned(consumer)
+        others = offsets.keys() - set(consumer.client.assignment())
+        if others:
+            reader = await consumer.caller.reader()
+            for topic in {each.topic for each in others}:
+                known = {each.partition for each in await reader.partitions(topic)}
+                for each in others:
+                    if each.topic == topic and each.partition not in known:
+                        raise no_partition(topic, each.partition)
         if offsets:
             await consumer.client.commit(offsets)
 
@@ -224,6 +241,15 @@ class GatewaySessions:
         await self.commit(consumer, offsets)
         consumer.delivered.clear()
         consumer.committed_at = self._clock.monotonic()
+
+    async def wait_assigned(self, consumer: OpenConsumer) -> None:
+        """A consumer that has just subscribed is about to get its partitions."""
+        deadline = self._clock.monotonic() + _ASSIGNMENT_WAIT_S
+        while consumer.mode in _JOINS and not consumer.client.assignment():
+            if self._clock.monotonic() >= deadline:
+                break
+            await consumer.client.tend()
+            await self._clock.sleep(_ASSIGNMENT_POLL_S)
 
     def require_assigned(
         self, consumer: OpenConsumer, partitions: Sequence[TopicPartition]
@@ -247,6 +273,17 @@ class GatewaySessions:
             for name in self.table.expired(self._clock.monotonic()):
                 _log.info("closing the idle consumer %s of %s", name.instance, name.group)
                 await self.close_session(name)
+
+    async def _tend_idle(self) -> None:
+        """Members that no request polls at present would keep a rebalance from ending."""
+        while True:
+            await self._clock.sleep(_TEND_INTERVAL_S)
+            for session in self.table:
+                if session.users or session.consumer.mode not in _JOINS:
+                    continue
+                async with session.lock:
+                    if self.table.get(session.name) is session:
+                        await session.consumer.client.tend()
 
     async def _maybe_commit(self, consumer: OpenConsumer) -> None:
         """The caller that reads on has processed what it got before."""
