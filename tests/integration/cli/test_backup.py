@@ -6,9 +6,6 @@ Small here, and with OTTLA_SOAK=1 several backups into one directory, with more 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,17 +15,13 @@ from typing import Final
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from ottla.controller.formatting import initial_voter
-from ottla.controller.initial_controllers import format_initial_controllers
-from ottla.raft.voters import VoterEndpoint, VoterSet
-from ottla.runtime.dice import SystemDice
 from tests.conformance.kafka.process import reason_unavailable
 from tests.integration.cluster.cluster_view import create_topic, wait_in_sync
 from tests.integration.transactions.committed_reader import read_committed
 from tests.integration.transactions.copier import Order
 from tests.integration.transactions.copiers import Copiers, command, java_command
+from tests.support.backup.restored_cluster import ottla, restore
 from tests.support.nodes.cluster_processes import ClusterProcesses, wait_until
-from tests.support.nodes.node_listeners import HOST
 from tests.support.soak import IS_SOAK, at_scale
 
 SOURCE, TARGET, GROUP = "source", "target", "copiers"
@@ -106,35 +99,6 @@ def assert_copied_up_to_committed_offsets(
 
 def sorted_copies(cluster: ClusterProcesses) -> list[list[int]]:
     return [sorted(each) for each in read_committed(cluster.client, TARGET, len(REPLICAS))]
-
-
-def restore(cluster: ClusterProcesses, backup: Path) -> None:
-    """Instead of the formatting that the cluster begins with."""
-    dice = SystemDice()
-    voters = VoterSet.of(
-        initial_voter(each.id, dice.uuid(), VoterEndpoint("CONTROLLER", HOST, each.controller_port))
-        for each in cluster.brokers
-    )
-    refused = ottla(*restore_command(backup, cluster.brokers[0].properties, voters), exit_code=1)
-    assert "is not empty" in refused.stderr
-    for node in cluster.brokers:
-        shutil.rmtree(node.data)
-        ottla(*restore_command(backup, node.properties, voters))
-
-
-def restore_command(backup: Path, properties: Path, voters: VoterSet) -> list[str]:
-    controllers = format_initial_controllers(voters)
-    place = ["--from", str(backup), "--config", str(properties)]
-    return ["restore", *place, "--initial-controllers", controllers]
-
-
-def ottla(*arguments: str, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
-    program = Path(sys.executable).with_name("ottla")
-    done = subprocess.run(
-        [str(program), *arguments], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    return done
 
 
 def orders(cluster: ClusterProcesses, *, size: int) -> list[list[str]]:
