@@ -17,7 +17,7 @@ from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of, secu
 from ottla.simulation.seams.dice import SeededDice
 
 _SEEKING_SECONDS = 30.0
-_FAULTS_OF_COORDINATORS = (
+FAULTS_OF_COORDINATORS = (
     "kill",
     "kill_within",
     "pause",
@@ -45,6 +45,7 @@ class Mutant:
     copiers: int = 0
     members: int = 0
     classic_members: int = 0
+    share_members: int = 0
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -77,6 +78,7 @@ class Mutant:
             copiers=self.copiers,
             members=self.members,
             classic_members=self.classic_members,
+            share_members=self.share_members,
             compacts=self.compacts,
             pace=self.pace,
             snapshot_bytes=self.snapshot_bytes,
@@ -89,7 +91,7 @@ def copying(
     first_seed: int,
     found_by: type[Claim],
     *,
-    seeks: tuple[str, ...] = _FAULTS_OF_COORDINATORS,
+    seeks: tuple[str, ...] = FAULTS_OF_COORDINATORS,
     **more: Any,
 ) -> Mutant:
     """For a world in which everything is copied in transactions."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.sharing.group_delivery import GroupDelivery
 from ottla.broker.sharing.shared_partition import SharedPartition
-from ottla.model import Buffer
+from ottla.model import Buffer, ErrorCode, KafkaError
 from ottla.replication.partition import PartitionRead
 from ottla.shares.delivery import Acquired, BatchOffsets, Wish
 from ottla.storage.files.file_slice import FileSlice
@@ -19,6 +19,7 @@ from ottla.wire.records import (
     iterate_batches,
     iterate_records,
     read_control_type,
+    verify_crc,
 )
 
 # Read at once: more than most fetches can acquire, and copied in a fraction of a millisecond.
@@ -75,12 +76,7 @@ def read_shared(
         data = found.records.read_cached()
         if data is None:
             raise ColdReadError(found.records)
-        batches = [
-            _Batch(
-                at, at + header.size_in_bytes, BatchOffsets(header.base_offset, header.last_offset)
-            )
-            for at, header in iterate_batches(data)
-        ]
+        batches = _batches_of(shared, data)
         if not batches:
             return None
         acquired = machine.acquire(
@@ -95,6 +91,22 @@ def read_shared(
         if machine.next_offset(now) == offset:
             return None
     return None
+
+
+def _batches_of(shared: SharedPartition, data: Buffer) -> list[_Batch]:
+    """The complete batches. Their offsets become state, so their checksums are verified."""
+    batches = []
+    try:
+        for at, header in iterate_batches(data):
+            verify_crc(data, at, header)
+            offsets = BatchOffsets(header.base_offset, header.last_offset)
+            batches.append(_Batch(at, at + header.size_in_bytes, offsets))
+    except ProtocolError as error:
+        raise KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            f"data of {shared.partition.name} that was read is corrupt: {error}",
+        ) from error
+    return batches
 
 
 def look(

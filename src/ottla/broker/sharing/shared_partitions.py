@@ -57,13 +57,13 @@ class SharedPartitions:
 
     def get_or_load(self, key: ShareKey) -> SharedPartition:
         """Raises `KafkaError` if this node does not lead the partition."""
+        partition = self._partitions.by_id(key.topic_id, key.partition)
+        partition.require_leader()
+        partition.require_log()
         found = self._by_key.get(key)
         if found is not None:
             found.use()
             return found
-        partition = self._partitions.by_id(key.topic_id, key.partition)
-        partition.require_leader()
-        partition.require_log()
         found = self._by_key[key] = SharedPartition(key, partition, self._context)
         self._by_group[key.group_id][key] = None
         self._by_partition[key.topic_id, key.partition][key] = None
@@ -100,6 +100,7 @@ class SharedPartitions:
 
     def forget(self, partition: Partition) -> None:
         for shared in self._of(partition):
+            # The replica may be gone altogether: the client looks up the leader again.
             shared.close(partition.not_leader())
 
     def _of(self, partition: Partition) -> list[SharedPartition]:

@@ -22,6 +22,7 @@ from ottla.simulation.claims.security_claims import (
     RequestsKeepTheirPrincipal,
     ServedOnlyIfAllowed,
 )
+from ottla.simulation.claims.share_claims import SHARE_CLAIMS
 from ottla.simulation.claims.transaction_claims import TRANSACTION_CLAIMS
 from ottla.simulation.claims.transaction_cycles import NoCycleBetweenTransactions
 from ottla.simulation.history.history import (
@@ -249,6 +250,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     NoCommitLost(),
     EverythingIsConsumed(),
     *TRANSACTION_CLAIMS,
+    *SHARE_CLAIMS,
     NoCycleBetweenTransactions(),
     ServedOnlyIfAllowed(),
     AllowedIsNotRefused(),

@@ -28,6 +28,7 @@ from ottla.wire.schema import Message
 
 _TIMEOUT_MS: Final = 5_000
 _TOPIC_RESOURCE: Final = 2
+_GROUP_RESOURCE: Final = 32
 
 
 class SimulatedAdmin:
@@ -73,8 +74,16 @@ class SimulatedAdmin:
 
     async def alter_topic(self, name: str, changes: Mapping[str, str]) -> int | None:
         """Sets configs of a topic."""
+        return await self._alter(_TOPIC_RESOURCE, name, changes)
+
+    async def alter_group(self, name: str, changes: Mapping[str, str]) -> None:
+        """Sets configs of a group; retries until they are set."""
+        while await self._alter(_GROUP_RESOURCE, name, changes) != ErrorCode.NONE:
+            await self._client.back_off()
+
+    async def _alter(self, kind: int, name: str, changes: Mapping[str, str]) -> int | None:
         resource = configs.AlterConfigsResource(
-            resource_type=_TOPIC_RESOURCE,
+            resource_type=kind,
             resource_name=name,
             configs=[
                 configs.AlterableConfig(name=key, config_operation=0, value=value)

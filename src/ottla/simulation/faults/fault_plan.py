@@ -121,6 +121,8 @@ class Plan(NamedTuple):
     calm_seconds: float = 0.0
     # Whether clients and nodes authenticate, and ACLs say what clients may do.
     is_secured: bool = False
+    # Members of a share group that reads everything.
+    share_members: int = 0
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -179,7 +181,10 @@ def plan_of(seed: int) -> Plan:
     pace = _COPIED_PACE if plan.copiers else _PACE
     plan = plan._replace(pace=pace * max(writers / _WRITERS_AT_FULL_PACE, 1.0))
     dice = SeededDice(f"security {seed}")
-    return secured(plan, dice) if dice.chance(_SECURED_PROBABILITY) else plan
+    if dice.chance(_SECURED_PROBABILITY):
+        return secured(plan, dice)
+    # Their rights would be needed in a secured cluster.
+    return plan._replace(share_members=SeededDice(f"shares {seed}").choice((0, 0, 1, 3)))
 
 
 def secured(plan: Plan, dice: SeededDice) -> Plan:

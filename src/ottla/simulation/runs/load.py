@@ -13,6 +13,7 @@ from ottla.simulation.clients.consumer_member import SimulatedConsumerMember
 from ottla.simulation.clients.group_member import GroupMember, MemberProgress
 from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.faults.fault_plan import Plan
+from ottla.simulation.runs.share_load import ShareLoad
 from ottla.simulation.runs.transaction_load import TransactionLoad
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.world import World
@@ -81,6 +82,15 @@ class SimulatedLoad:
             )
             if count
         ]
+        self._shares = ShareLoad(
+            world,
+            cluster,
+            topic,
+            self._written,
+            self._host,
+            members=plan.share_members,
+            is_over=lambda: self._is_over,
+        )
         self.copies: TransactionLoad | None = None
         if plan.copiers:
             self.copies = TransactionLoad(
@@ -101,6 +111,7 @@ class SimulatedLoad:
         for group in self._groups:
             for member in group.members:
                 member.host.run("member", member.run())
+        self._shares.start()
         for host, producer in self._producers:
             for partition in self.partitions:
                 host.run("produce", self._produce(host, producer, partition))
@@ -141,6 +152,7 @@ class SimulatedLoad:
                     found.append(
                         f"{group.name} has committed {committed} of {written} in {partition}"
                     )
+        found += self._shares.reasons()
         if self.copies is not None:
             found += self.copies.reasons()
         return found

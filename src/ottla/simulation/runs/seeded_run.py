@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ottla.metadata import MetadataImage
+from ottla.metadata.features import SHARE_VERSION
 from ottla.model import TopicPartition
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.claims.claims import Violation, violations
@@ -24,6 +25,7 @@ from ottla.simulation.faults.trouble import Trouble, start_again
 from ottla.simulation.history.history import Healed, History, LogRecovered, Noted
 from ottla.simulation.runs.load import SimulatedLoad
 from ottla.simulation.runs.security_load import SecurityLoad
+from ottla.simulation.runs.share_load import SHARE_CONFIGS, SHARE_GROUP
 from ottla.simulation.runs.transaction_load import COPIES, GROUP, OUTPUTS
 from ottla.simulation.seams.scheduler import StuckError
 from ottla.simulation.world.node import SimulatedNode
@@ -46,11 +48,25 @@ _GROUP_PROPERTIES: Final = {
     "group.consumer.session.timeout.ms": "6000",
     "group.consumer.min.session.timeout.ms": "6000",
 }
+_SHARE_PROPERTIES: Final = {
+    "group.share.heartbeat.interval.ms": "1000",
+    "group.share.min.heartbeat.interval.ms": "1000",
+    "group.share.session.timeout.ms": "6000",
+    "group.share.min.session.timeout.ms": "6000",
+    "group.share.record.lock.duration.ms": "3000",
+    "group.share.min.record.lock.duration.ms": "1000",
+    "share.coordinator.state.topic.num.partitions": "2",
+    # Often enough to happen in a run.
+    "share.coordinator.snapshot.update.records.per.snapshot": "20",
+    "share.coordinator.cold.partition.snapshot.interval.ms": "5000",
+    "share.coordinator.state.topic.prune.interval.ms": "3000",
+}
 STATE_PARTITIONS: Final = 2
 _TRANSACTION_PROPERTIES: Final = {
     "transaction.state.log.num.partitions": str(STATE_PARTITIONS),
 }
 _SUPERVISION_SECONDS: Final = 1.0
+_UPGRADE: Final = 1
 _ROOM_BYTES: Final = 1 << 30
 
 
@@ -87,6 +103,7 @@ async def _story(world: World, plan: Plan) -> None:
         "replica.lag.time.max.ms": str(plan.lag_ms_max),
         "controller.quorum.retry.backoff.ms": "100",
         **_GROUP_PROPERTIES,
+        **_SHARE_PROPERTIES,
         **_TRANSACTION_PROPERTIES,
     }
     if plan.compacts:
@@ -109,6 +126,8 @@ async def _story(world: World, plan: Plan) -> None:
     await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
     if plan.copiers:
         await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
+    if plan.share_members:
+        await admin.alter_group(SHARE_GROUP, SHARE_CONFIGS)
     load = SimulatedLoad(world, cluster, TOPIC, plan)
     secured = None
     if security is not None:
@@ -130,6 +149,8 @@ async def _story(world: World, plan: Plan) -> None:
         asyncio.get_running_loop().create_task(operate(world, cluster))
         for operate in (_supervise, _tidy)
     ]
+    if plan.share_members:
+        operators.append(asyncio.get_running_loop().create_task(_offer_shares(world, cluster)))
     if secured is not None:
         operators.append(asyncio.get_running_loop().create_task(secured.restore()))
     load.end()
@@ -227,6 +248,14 @@ async def _supervise(world: World, cluster: SimulatedCluster) -> None:
     while True:
         for node in cluster.nodes:
             start_again(node)
+        await world.sleep(_SUPERVISION_SECONDS)
+
+
+async def _offer_shares(world: World, cluster: SimulatedCluster) -> None:
+    """Switches share groups on again, in case that a fault has left them switched off."""
+    admin = cluster.admin(name="share operator")
+    while True:
+        await admin.update_feature(SHARE_VERSION, level=1, upgrade_type=_UPGRADE)
         await world.sleep(_SUPERVISION_SECONDS)
 
 
