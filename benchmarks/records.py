@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from benchmarks.figure import Figure
+from ottla.client.producing.batch import BatchFormat, ProducerBatch, ProducerIdentity
 from ottla.client.producing.column_partitioner import ColumnPartitioner
-from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.writing.sealing import Seal, seal
+from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs, TopicPartition
 from ottla.runtime.allocator import keep_freed_memory
 from ottla.wire.records.batch import read_body, validate_batch
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.columns import decode_columns
-from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record, iterate_records, walk_records
 from ottla.wire.records.record_bodies import Payloads
@@ -75,9 +74,15 @@ def seal_columns(rows: Payloads) -> int:
     sizes = rows.sizes_max()
     partitioner = ColumnPartitioner(first=0, batch_bytes=BATCH_BYTES)
     targets = partitioner.partitions(rows.keys, None, sizes, count=4)
-    how = Seal(ProducerId(1), ProducerEpoch(0), 0, True, TimestampMs(0), Codec.NONE, None)
+    how, partition = BatchFormat(is_transactional=True), TopicPartition("t", 0)
+    identity = ProducerIdentity(ProducerId(1), ProducerEpoch(0))
+    found = 0
     batches = cut_batches(rows, targets, sizes, batch_bytes_max=BATCH_BYTES)
-    return sum(len(seal(batch, how)) for batch in batches)
+    for rows_of_one in batches:
+        batch = ProducerBatch.of_rows(partition, rows_of_one, 0, deadline=0.0)
+        batch.seal(how, identity, 0)
+        found += batch.size
+    return found
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -12,20 +12,17 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 
+from ottla.client import Producer as OttlaProducer
+from ottla.client.producing.transactions import PreparedTransaction as Identity
+from ottla.client.two_phase.commitment import Commitment
+from ottla.client.two_phase.decisions import BatchDecision
+from ottla.client.two_phase.errors import FencedError, ReplayError, TransactionLostError
+from ottla.client.two_phase.journal import Journal
 from ottla.pipeline.reading.errors import ClusterError, OptionError
-from ottla.pipeline.writing.commitment import Commitment, cluster_of
 from ottla.pipeline.writing.data_sink import Prepared
-from ottla.pipeline.writing.decisions import BatchDecision
-from ottla.pipeline.writing.errors import (
-    FencedError,
-    ReplayError,
-    RowError,
-    TransactionLostError,
-)
-from ottla.pipeline.writing.journal import Journal
+from ottla.pipeline.writing.errors import RowError
 from ottla.pipeline.writing.options import parse_options
-from ottla.pipeline.writing.transactions import SinkProducer as Identity
-from ottla.pipeline.writing.transactions import SinkTransactions
+from ottla.pipeline.writing.sink_client import sink_client
 from ottla.testing import Cluster
 from tests.conformance.kafka.process import reason_unavailable as no_kafka
 from tests.support.kafka.kafka_broker import Broker, kafka_broker
@@ -251,11 +248,11 @@ def test_a_driver_that_was_overtaken_while_it_decided_is_fenced(
     overtaken = False
     written = Journal.write_decision
 
-    async def overtake(self: Journal, driver: Identity, decision: BatchDecision) -> None:
+    async def overtake(self: Journal, driver: OttlaProducer, decision: BatchDecision) -> None:
         nonlocal overtaken
         if not overtaken:
             overtaken = True
-            await SinkTransactions(self._cluster).begin(driver.transactional_id, timeout_ms=60_000)
+            await self._client.begun(self._work.driver_transactional_id)
         await written(self, driver, decision)
 
     with patch.object(Journal, "write_decision", overtake), pytest.raises(FencedError):
@@ -349,14 +346,12 @@ def test_a_timeout_that_brokers_do_not_allow_is_explained(cluster: Broker, topic
         write_batch(cluster.bootstrap, SLOTS, topic=topic, **options)
 
 
-def test_a_batch_that_the_topic_refuses_is_explained(cluster: Broker) -> None:
+def test_a_batch_that_the_topic_refuses_is_split_and_a_row_is_explained(cluster: Broker) -> None:
     cluster.create_topic("small-ones", configs={"max.message.bytes": "1000"})
-    with pytest.raises(RowError, match=r"lower kafka\.batch\.size"):
-        write_batch(cluster.bootstrap, [numbers(end=200)], topic="small-ones")
-    write_batch(
-        cluster.bootstrap, [numbers(end=200)], topic="small-ones", **{"kafka.batch.size": "1000"}
-    )
+    write_batch(cluster.bootstrap, [numbers(end=200)], topic="small-ones")
     assert values(cluster.bootstrap, "small-ones", count=200) == once(200)
+    with pytest.raises(RowError, match=r"raise the topic's max\.message\.bytes"):
+        write_batch(cluster.bootstrap, [rows([bytes(1_000)])], topic="small-ones")
 
 
 def test_a_missing_cluster_and_a_refusing_one_have_different_errors() -> None:
@@ -402,8 +397,8 @@ def wait_until_over(cluster: Broker, prepared: Sequence[Prepared]) -> None:
     options = parse_options(given, is_streaming=True)
 
     async def wait() -> None:
-        async with cluster_of(options) as opened:
-            transactions = SinkTransactions(opened)
+        async with sink_client(options) as opened:
+            transactions = opened.transactions
             for each in prepared:
                 assert each.part.producer is not None
                 while await transactions.is_open(each.part.producer):

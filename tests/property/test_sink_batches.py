@@ -11,20 +11,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
+from ottla.client.producing.batch import (
+    NO_IDENTITY,
+    BatchFormat,
+    ProducerBatch,
+    ProducerIdentity,
+)
+from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs, TopicPartition
 from ottla.pipeline.writing.rows import to_rows
-from ottla.pipeline.writing.sealing import Seal, seal
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import HEADER_BYTES
 from ottla.wire.records.murmur2 import murmur2
 from ottla.wire.records.record import Record
-from ottla.wire.records.row_batches import cut_batches
+from ottla.wire.records.row_batches import UnsealedBatch, cut_batches
 from ottla.wire.records.row_loops import hash_keys, to_column
 from tests.support.storage.records import record_lists
 
 NOW = TimestampMs(1_700_000_000_000)
 HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
+
+
+def sealed(
+    rows: UnsealedBatch, how: BatchFormat, identity: ProducerIdentity, base_sequence: int
+) -> bytearray | None:
+    batch = ProducerBatch.of_rows(TopicPartition("t", rows.target), rows, NOW, deadline=0.0)
+    batch.seal(how, identity, base_sequence)
+    return batch.sealed
 
 
 def arrow(records: list[Record], *, with_headers: bool) -> pa.RecordBatch:
@@ -81,8 +94,9 @@ def test_batches_equal_those_of_the_ordinary_builder(
             wanted[batch.target][: batch.record_count],
             wanted[batch.target][batch.record_count :],
         )
-        how = Seal(ProducerId(7), ProducerEpoch(3), 11, True, NOW, codec, None)
-        assert seal(batch, how) == build_batch(
+        how = BatchFormat(codec, is_transactional=True)
+        identity = ProducerIdentity(ProducerId(7), ProducerEpoch(3))
+        assert sealed(batch, how, identity, 11) == build_batch(
             [record._replace(offset=Offset(at), timestamp=NOW) for at, record in enumerate(mine)],
             codec=codec,
             producer_id=ProducerId(7),
@@ -100,8 +114,7 @@ def test_lengths_of_one_to_four_bytes_are_written_as_the_builder_does(length: in
     payloads = to_rows([arrow([record], with_headers=False)], has_topic=True).payloads
     sizes = payloads.sizes_max()
     (batch,) = cut_batches(payloads, np.zeros(1, np.int64), sizes, batch_bytes_max=1)
-    how = Seal(ProducerId(-1), ProducerEpoch(-1), -1, False, NOW, Codec.NONE, None)
-    assert seal(batch, how) == build_batch([record])
+    assert sealed(batch, BatchFormat(), NO_IDENTITY, -1) == build_batch([record])
 
 
 @settings(max_examples=100, deadline=None)

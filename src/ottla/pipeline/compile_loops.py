@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from ottla.client.producing.batch import NO_IDENTITY, BatchFormat, ProducerBatch
 from ottla.client.producing.column_partitioner import ColumnPartitioner
-from ottla.model import ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.writing.sealing import Seal, seal
+from ottla.model import TopicPartition
 from ottla.wire.records.columns import RecordColumns, decode_columns
-from ottla.wire.records.compression import Codec
 from ottla.wire.records.record_bodies import Payloads, encode_headers
-from ottla.wire.records.row_batches import cut_batches
+from ottla.wire.records.row_batches import UnsealedBatch, cut_batches
 
 _HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 
@@ -25,9 +24,14 @@ def compile_loops() -> RecordColumns:
     payloads = Payloads(column, column, *encode_headers(headers))
     sizes = payloads.sizes_max()
     targets = ColumnPartitioner(first=0, batch_bytes=1).partitions(column, None, sizes, count=1)
-    how = Seal(ProducerId(0), ProducerEpoch(0), 0, False, TimestampMs(0), Codec.NONE, None)
     batches = cut_batches(payloads, targets, sizes, batch_bytes_max=1)
-    return decode_columns([seal(batch, how) for batch in batches])
+    return decode_columns([_sealed(batch) for batch in batches])
+
+
+def _sealed(rows: UnsealedBatch) -> bytes:
+    batch = ProducerBatch.of_rows(TopicPartition("t", 0), rows, 0, deadline=0.0)
+    batch.seal(BatchFormat(), NO_IDENTITY, -1)
+    return bytes(batch.sealed or b"")
 
 
 if __name__ == "__main__":

@@ -17,10 +17,11 @@ import pyarrow as pa
 from confluent_kafka import Consumer, Message, TopicPartition
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
+from ottla.client.producing.transactions import PreparedTransaction
+from ottla.client.two_phase.prepared_transactions import PreparedTransactions
 from ottla.pipeline.writing import data_sink
 from ottla.pipeline.writing.data_sink import OttlaStreamWriter, OttlaWriter, Prepared
 from ottla.pipeline.writing.options import parse_options
-from ottla.pipeline.writing.transactions import SinkProducer, SinkTransactions
 from tests.conformance.clients import TIMEOUT_S
 
 SCHEMA = StructType(
@@ -112,9 +113,11 @@ def _die() -> None:
 @contextmanager
 def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> Iterator[None]:
     """Fails at the given end of a transaction, before or after its request."""
-    end, count = SinkTransactions.end, 0
+    end, count = PreparedTransactions.end, 0
 
-    async def counted(self: SinkTransactions, producer: SinkProducer, *, commits: bool) -> None:
+    async def counted(
+        self: PreparedTransactions, producer: PreparedTransaction, *, commits: bool
+    ) -> None:
         nonlocal count
         count += 1
         if count == number and before:
@@ -123,7 +126,7 @@ def dying_at(number: int, *, before: bool, die: Callable[[], None] = _die) -> It
         if count == number and not before:
             die()
 
-    with patch.object(SinkTransactions, "end", counted):
+    with patch.object(PreparedTransactions, "end", counted):
         yield
 
 

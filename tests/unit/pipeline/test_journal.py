@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
-from ottla.pipeline.writing.decisions import (
+from ottla.client.producing.transactions import PreparedTransaction
+from ottla.client.two_phase.decisions import (
     BatchDecision,
     DecisionPart,
     Work,
     decode_decision,
     encode_decision,
 )
-from ottla.pipeline.writing.journal import CommittedRecords
-from ottla.pipeline.writing.transactions import SinkProducer
+from ottla.client.two_phase.journal import CommittedRecords
+from ottla.model import Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.wire.records.builder import build_batch
 from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record
@@ -74,7 +74,7 @@ def test_other_queries_are_none_of_this_ones_business() -> None:
 
 def test_a_decision_is_read_as_it_was_written() -> None:
     work = Work("q", 7)
-    producer = SinkProducer(work.transactional_id(3), ProducerId(2**40), ProducerEpoch(9))
+    producer = PreparedTransaction(work.transactional_id(3), ProducerId(2**40), ProducerEpoch(9))
     parts = {3: DecisionPart(3, 1_000, producer), 4: DecisionPart(4, 0, None)}
     decision = BatchDecision(7, parts)
     assert decode_decision(encode_decision(decision)) == decision

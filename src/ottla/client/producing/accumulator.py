@@ -136,19 +136,8 @@ class Accumulator:
             return None
         queue = self.topics[topic].queues[rows.target]
         self.close_open(queue)
-        now = self._now_ms()
-        batch = ProducerBatch(
-            queue.partition,
-            now if rows.base_timestamp is None else rows.base_timestamp,
-            deadline=self._clock.monotonic() + self._delivery_seconds,
-            reserved=size,
-        )
-        batch.max_timestamp = batch.base_timestamp
-        if rows.max_timestamp is not None:
-            batch.max_timestamp = rows.max_timestamp
-        # A copy, because the memory of the loop's result is that of many batches.
-        batch.body = bytearray(rows.body)
-        batch.count = rows.record_count
+        deadline = self._clock.monotonic() + self._delivery_seconds
+        batch = ProducerBatch.of_rows(queue.partition, rows, self._now_ms(), deadline=deadline)
         queue.ready.append(batch)
         self._on_batch(batch)
         self._on_ready(queue)

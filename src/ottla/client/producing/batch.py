@@ -16,7 +16,7 @@ import asyncio
 import copy
 from collections.abc import Generator, Iterable
 from struct import Struct as Layout
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from crc32c import crc32c
 
@@ -75,6 +75,19 @@ class BatchFormat(NamedTuple):
     is_transactional: bool = False
 
 
+class EncodedRows(Protocol):
+    """See wire/records/row_batches.py, which needs numpy."""
+
+    @property
+    def record_count(self) -> int: ...
+    @property
+    def body(self) -> Buffer: ...
+    @property
+    def base_timestamp(self) -> int | None: ...
+    @property
+    def max_timestamp(self) -> int | None: ...
+
+
 class ProducerBatch:
     """Records for one partition. `deadline` is in the clock's monotonic seconds."""
 
@@ -124,6 +137,20 @@ class ProducerBatch:
         self._error: ClientError | None = None
         self._done: asyncio.Future[None] | None = None
         self._parts: list[tuple[int, ProducerBatch]] = []
+
+    @classmethod
+    def of_rows(
+        cls, partition: TopicPartition, rows: EncodedRows, now_ms: int, *, deadline: float
+    ) -> ProducerBatch:
+        """A complete batch of records that are encoded already."""
+        base = now_ms if rows.base_timestamp is None else rows.base_timestamp
+        batch = cls(partition, base, deadline=deadline, reserved=len(rows.body) + HEADER_BYTES)
+        if rows.max_timestamp is not None:
+            batch.max_timestamp = rows.max_timestamp
+        # A copy, because the memory of the loop's result is that of many batches.
+        batch.body = bytearray(rows.body)
+        batch.count = rows.record_count
+        return batch
 
     @property
     def size(self) -> int:

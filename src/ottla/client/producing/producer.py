@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ottla.client.cluster import ClientCluster, ClientSeams, within
 from ottla.client.errors import (
@@ -22,6 +22,7 @@ from ottla.client.producing.guarantees import DeliveryGuarantee, Idempotence, No
 from ottla.client.producing.metrics import ProducerMetrics
 from ottla.client.producing.sender import ProduceSender
 from ottla.client.producing.transactions import (
+    PreparedTransaction,
     ProducerTransactions,
     TransactionPhase,
 )
@@ -34,6 +35,10 @@ from ottla.client.settings.producer import (
     producer_settings,
 )
 from ottla.model import ErrorCode, TopicPartition
+from ottla.wire.records.header import HEADER_BYTES
+
+if TYPE_CHECKING:
+    from ottla.wire.records.row_batches import UnsealedBatch
 
 
 class Producer:
@@ -165,13 +170,19 @@ class Producer:
         from ottla.client.producing.columns import ColumnNames, TableRows
 
         rows = TableRows(table, ColumnNames(value, key, partition, timestamp, headers))
-        deadline = self._deadline(None)
-        await self._wait_topic(topic, deadline)
+        await self._wait_topic(topic, self._deadline(None))
+        return await self.send_batches(topic, self._accumulator.column_batches(topic, rows))
+
+    async def send_batches(self, topic: str, batches: Iterable[UnsealedBatch]) -> ColumnsDelivery:
+        """Adds batches whose records are encoded already. Not for applications."""
+        self._require_sendable()
+        await self._wait_topic(topic, self._deadline(None))
         accumulator, added = self._accumulator, []
-        for unsealed in accumulator.column_batches(topic, rows):
+        for unsealed in batches:
             deadline = self._deadline(None)
             while (batch := accumulator.add_rows(topic, unsealed)) is None:
-                await self._wait_room(topic, accumulator.column_batch_bytes, deadline)
+                size = len(unsealed.body) + HEADER_BYTES
+                await self._wait_room(topic, size, deadline)
             added.append((batch, unsealed.record_count))
             await self._clock.sleep(0)
         return ColumnsDelivery(added)
@@ -208,9 +219,18 @@ class Producer:
         left open. Called once, before the first transaction."""
         await self._required_transactions().initialize(deadline=self._deadline(timeout))
 
-    def begin_transaction(self) -> None:
-        """Every record until `commit_transaction` is part of the transaction."""
-        self._required_transactions().begin()
+    def begin_transaction(self, *, is_prepared: bool = False) -> None:
+        """Every record until `commit_transaction` is part of the transaction. `is_prepared`: it is
+        to end with `prepare_transaction` instead."""
+        self._required_transactions().begin(is_prepared=is_prepared)
+
+    async def prepare_transaction(self) -> PreparedTransaction:
+        """Waits for all records of the transaction and leaves it open, for a two-phase commit:
+        another process ends it. Raises the error of a record that was not written. The producer
+        can only be closed after this."""
+        transactions = self._required_transactions()
+        await self.flush()
+        return transactions.prepare()
 
     async def send_offsets_to_transaction(
         self,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.client.cluster import ClientCluster
 from ottla.client.errors import (
@@ -32,7 +32,7 @@ from ottla.client.producing.partition_queue import PartitionQueue
 from ottla.client.producing.transaction_requests import CoordinatorCalls
 from ottla.client.records import ConsumerGroupMetadata, OffsetAndMetadata
 from ottla.client.settings.producer import ProducerSettings
-from ottla.model import ErrorCode, TopicPartition
+from ottla.model import ErrorCode, ProducerEpoch, ProducerId, TopicPartition
 
 _FEATURE: Final = "transaction.version"
 _FATAL: Final = frozenset(
@@ -55,6 +55,14 @@ _FATAL_OF_COORDINATOR: Final = _FATAL | {
 _V1_PRODUCE_MAX: Final = 11
 
 
+class PreparedTransaction(NamedTuple):
+    """A transaction that is complete and open. Another process can end it."""
+
+    transactional_id: str
+    producer_id: ProducerId
+    producer_epoch: ProducerEpoch
+
+
 class TransactionPhase(Enum):
     """Where a transactional producer is in its life."""
 
@@ -64,6 +72,7 @@ class TransactionPhase(Enum):
     ABORTABLE = auto()
     COMMITTING = auto()
     ABORTING = auto()
+    PREPARED = auto()
     FATAL = auto()
 
 
@@ -137,10 +146,12 @@ class ProducerTransactions:
     def is_initialized(self) -> bool:
         return self.phase is not TransactionPhase.UNINITIALIZED
 
-    def begin(self) -> None:
+    def begin(self, *, is_prepared: bool = False) -> None:
+        """One that is to be prepared uses the first version of the protocol, in which its end does
+        not change its epoch: whoever ends it may have to try again."""
         if self.phase is not TransactionPhase.READY:
             raise self._illegal("begin a transaction")
-        self._is_v2 = self._cluster.features.get(_FEATURE, 0) >= 2
+        self._is_v2 = not is_prepared and self._cluster.features.get(_FEATURE, 0) >= 2
         self._added.clear()
         self._wanted.clear()
         self._is_started = False
@@ -173,6 +184,13 @@ class ProducerTransactions:
         if self.phase is not TransactionPhase.COMMITTING:
             self.require_open()
             self.phase = TransactionPhase.COMMITTING
+
+    def prepare(self) -> PreparedTransaction:
+        """When nothing of the transaction is in flight any more."""
+        self.require_open()
+        assert self._identity is not None
+        self.phase = TransactionPhase.PREPARED
+        return PreparedTransaction(self.transactional_id, *self._identity)
 
     def start_abort(self) -> None:
         allowed = (
@@ -270,5 +288,6 @@ class ProducerTransactions:
             "commit_transaction again if that timed out",
             TransactionPhase.ABORTING: "the transaction is being aborted; call abort_transaction "
             "again if that timed out",
+            TransactionPhase.PREPARED: "the transaction is prepared; another process ends it",
         }
         return IllegalStateError(f"cannot {what}: {advice.get(self.phase, self.phase.name)}")

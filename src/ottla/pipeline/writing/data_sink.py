@@ -20,13 +20,15 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.client.two_phase.commitment import Commitment, drop, require_open
+from ottla.client.two_phase.decisions import DecisionPart, Work
+from ottla.client.two_phase.prepared_transactions import PreparedTransactions
+from ottla.client.two_phase.two_phase_client import TwoPhaseClient
 from ottla.pipeline.reading.errors import OptionError
 from ottla.pipeline.writing.columns import check_columns
-from ottla.pipeline.writing.commitment import Commitment, cluster_of, drop, require_open
-from ottla.pipeline.writing.decisions import DecisionPart, Work
+from ottla.pipeline.writing.errors import explained
 from ottla.pipeline.writing.options import SinkOptions
-from ottla.pipeline.writing.transactions import SinkTransactions
+from ottla.pipeline.writing.sink_client import sink_client
 
 # Spark's names for these local properties of a stream's tasks.
 _QUERY_ID = "sql.streaming.queryId"
@@ -143,7 +145,7 @@ def _work(messages: Sequence[WriterCommitMessage | None], batch_id: int) -> Work
     return Work(query, batch_id)
 
 
-async def _commit_all(transactions: SinkTransactions, parts: Sequence[DecisionPart]) -> None:
+async def _commit_all(transactions: PreparedTransactions, parts: Sequence[DecisionPart]) -> None:
     await require_open(transactions, parts)
     for part in parts:
         if part.producer is not None:
@@ -153,20 +155,21 @@ async def _commit_all(transactions: SinkTransactions, parts: Sequence[DecisionPa
 def _with_commitment(
     options: SinkOptions, work: Work, operation: Callable[[Commitment], Awaitable[None]]
 ) -> None:
-    _with_cluster(options, lambda cluster: operation(Commitment(cluster, work, options)))
+    _with_client(options, lambda client: operation(Commitment(client, work)))
 
 
 def _with_transactions(
-    options: SinkOptions, operation: Callable[[SinkTransactions], Awaitable[None]]
+    options: SinkOptions, operation: Callable[[PreparedTransactions], Awaitable[None]]
 ) -> None:
-    _with_cluster(options, lambda cluster: operation(SinkTransactions(cluster)))
+    _with_client(options, lambda client: operation(client.transactions))
 
 
-def _with_cluster(
-    options: SinkOptions, operation: Callable[[SourceCluster], Awaitable[None]]
+def _with_client(
+    options: SinkOptions, operation: Callable[[TwoPhaseClient], Awaitable[None]]
 ) -> None:
     async def run() -> None:
-        async with cluster_of(options) as cluster:
-            await operation(cluster)
+        with explained(options):
+            async with sink_client(options) as client:
+                await operation(client)
 
     asyncio.run(run())

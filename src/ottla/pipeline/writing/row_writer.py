@@ -8,16 +8,16 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from ottla.client.cluster import ClientCluster
 from ottla.client.producing.column_partitioner import ColumnPartitioner
-from ottla.model import ErrorCode, TopicPartition
-from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.client.producing.columns_delivery import ColumnsDelivery
+from ottla.client.producing.producer import Producer
+from ottla.model import ErrorCode
 from ottla.pipeline.reading.errors import ClusterError
-from ottla.pipeline.writing.batch_sender import BatchSender
-from ottla.pipeline.writing.errors import RowError
+from ottla.pipeline.writing.errors import RowError, explained
 from ottla.pipeline.writing.options import SinkOptions
 from ottla.pipeline.writing.refusals import by_topic, dead_letters, find_refusals, without
 from ottla.pipeline.writing.rows import Rows, to_rows
-from ottla.pipeline.writing.transactions import SinkProducer
 from ottla.wire.records.record_bodies import Payloads
 from ottla.wire.records.row_batches import cut_batches
 
@@ -28,22 +28,32 @@ _NOT_THERE: Final = (
 
 
 class RowWriter:
-    """The writer of one producer and one task. Rows are appended once `sender.flush()` returns.
-    Close the sender then, and after an error; the writer cannot be used after an error."""
+    """The writer of one producer and one task. Rows are appended when `write` returns. The writer
+    cannot be used after an error."""
 
     def __init__(
-        self, cluster: SourceCluster, producer: SinkProducer, options: SinkOptions, *, slot: int
+        self, cluster: ClientCluster, producer: Producer, options: SinkOptions, *, slot: int
     ) -> None:
         self._cluster = cluster
+        self._producer = producer
         self._options = options
         self._slot = slot
-        self.sender = BatchSender(cluster, producer, options)
         # The partition count of each existing topic.
         self._counts: dict[str, int] = {}
         self._partitioners: dict[str, ColumnPartitioner] = {}
 
     async def write(self, batches: Sequence[pa.RecordBatch]) -> None:
-        """Raises RowError for a row that cannot be written, unless there is a dead-letter topic."""
+        """Raises RowError for a row that cannot be written, unless there is a dead-letter topic.
+        All rows are acknowledged then: between two calls the event loop does not run."""
+        deliveries: list[ColumnsDelivery] = []
+        with explained(self._options):
+            await self._write(batches, deliveries)
+            for delivery in deliveries:
+                await delivery
+
+    async def _write(
+        self, batches: Sequence[pa.RecordBatch], deliveries: list[ColumnsDelivery]
+    ) -> None:
         topic = self._options.topic
         rows = to_rows(batches, has_topic=topic is not None)
         await self._learn([name for name, _ in by_topic(rows, topic) if name is not None])
@@ -59,14 +69,19 @@ class RowWriter:
                 raise RowError(refusals[0].reason)
             await self._learn([aside])
             for refusal in refusals:
-                await self.write_to(aside, dead_letters(rows.payloads, refusal))
+                letters = dead_letters(rows.payloads, refusal)
+                await self._write_to(aside, letters, None, deliveries)
             rows = without(rows, refusals)
         for name, which in by_topic(rows, topic):
             assert name is not None
-            await self._write_some(name, rows, np.flatnonzero(which))
+            await self._write_some(name, rows, np.flatnonzero(which), deliveries)
 
-    async def write_to(
-        self, topic: str, payloads: Payloads, partitions: pa.Array | None = None
+    async def _write_to(
+        self,
+        topic: str,
+        payloads: Payloads,
+        partitions: pa.Array | None,
+        deliveries: list[ColumnsDelivery],
     ) -> None:
         """Writes rows that all belong to one topic."""
         if not len(payloads.values):
@@ -81,28 +96,36 @@ class RowWriter:
         targets = partitioner.partitions(
             payloads.keys, partitions, sizes, count=self._counts[topic]
         )
-        await self.sender.add(TopicPartition(topic, each) for each in np.unique(targets).tolist())
         batch_bytes_max = self._options.batch_bytes_max
-        for batch in cut_batches(payloads, targets, sizes, batch_bytes_max=batch_bytes_max):
-            await self.sender.send(TopicPartition(topic, batch.target), batch)
+        batches = cut_batches(payloads, targets, sizes, batch_bytes_max=batch_bytes_max)
+        deliveries.append(await self._producer.send_batches(topic, batches))
 
     async def _write_some(
-        self, topic: str, rows: Rows, which: np.ndarray[tuple[int], np.dtype[np.int64]]
+        self,
+        topic: str,
+        rows: Rows,
+        which: np.ndarray[tuple[int], np.dtype[np.int64]],
+        deliveries: list[ColumnsDelivery],
     ) -> None:
         payloads, partitions = rows.payloads, rows.partitions
         if len(which) < len(rows):
             payloads = payloads.take(which)
             partitions = None if partitions is None else partitions.take(pa.array(which))
-        await self.write_to(topic, payloads, partitions)
+        await self._write_to(topic, payloads, partitions, deliveries)
 
     async def _learn(self, topics: Sequence[str]) -> None:
         new = [topic for topic in topics if topic not in self._counts]
         if not new:
             return
-        for topic in (await self._cluster.metadata(new)).topics:
-            code = ErrorCode(topic.error_code)
-            if code in _NOT_THERE:
+        deadline = self._cluster.clock.monotonic() + self._options.delivery_timeout_ms / 1_000
+        await self._cluster.retrying(
+            "looking for topics", lambda: self._cluster.refresh(new), deadline=deadline
+        )
+        metadata = self._cluster.metadata
+        for topic in new:
+            if topic in metadata.topics:
+                self._counts[topic] = len(metadata.topics[topic].partitions)
                 continue
-            if code:
-                raise ClusterError(f"topic {topic.name}: {code.name}", code)
-            self._counts[topic.name or ""] = len(topic.partitions)
+            code = metadata.errors.get(topic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            if code not in _NOT_THERE:
+                raise ClusterError(f"topic {topic}: {code.name}", code)

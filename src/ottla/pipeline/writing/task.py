@@ -9,13 +9,15 @@ from typing import Final
 
 import pyarrow as pa
 
-from ottla.pipeline.reading.cluster import SourceCluster
+from ottla.client.producing.producer import Producer
+from ottla.client.two_phase.commitment import Commitment, require_same_rows
+from ottla.client.two_phase.decisions import DecisionPart, Work
+from ottla.client.two_phase.two_phase_client import TwoPhaseClient
 from ottla.pipeline.spark_worker import set_aside
-from ottla.pipeline.writing.commitment import Commitment, cluster_of, require_same_rows
-from ottla.pipeline.writing.decisions import DecisionPart, Work
+from ottla.pipeline.writing.errors import explained
 from ottla.pipeline.writing.options import SinkOptions
 from ottla.pipeline.writing.row_writer import RowWriter
-from ottla.pipeline.writing.transactions import SinkProducer, SinkTransactions
+from ottla.pipeline.writing.sink_client import sink_client
 
 # The bytes of rows that are encoded together: enough for large batches of some partitions.
 _CHUNK_BYTES: Final = 8 * 1024 * 1024
@@ -31,19 +33,25 @@ def write_slot(
 ) -> DecisionPart:
     """Writes all rows, or none if they are committed already. Runs its own event loop."""
     with asyncio.Runner() as runner:
-        cluster = cluster_of(options)
+        # The runner's own `run` installs a signal handler on each call, which costs time.
+        loop = runner.get_loop()
+        # Connections belong to the loop that runs when they are made.
+        client = loop.run_until_complete(_made(options))
         try:
-            # The runner's own `run` installs a signal handler on each call, which costs time.
-            loop = runner.get_loop()
-            task = _Task(loop, cluster, options, slot, Commitment(cluster, work, options))
-            if not options.is_exactly_once:
-                return task.write(batches, None)
-            if is_journaled:
-                return task.write_once(batches, work)
-            return task.write(batches, work.transactional_id(slot))
+            task = _Task(loop, client, options, slot, Commitment(client, work))
+            with explained(options):
+                if not options.is_exactly_once:
+                    return task.write(batches, None)
+                if is_journaled:
+                    return task.write_once(batches, work)
+                return task.write(batches, work.transactional_id(slot))
         finally:
-            runner.run(cluster.__aexit__())
+            runner.run(client.close())
             set_aside("loops of the sink")
+
+
+async def _made(options: SinkOptions) -> TwoPhaseClient:
+    return sink_client(options)
 
 
 class _Task:
@@ -52,13 +60,13 @@ class _Task:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        cluster: SourceCluster,
+        client: TwoPhaseClient,
         options: SinkOptions,
         slot: int,
         commitment: Commitment,
     ) -> None:
         self._loop = loop
-        self._cluster = cluster
+        self._client = client
         self._options = options
         self._slot = slot
         self._commitment = commitment
@@ -98,24 +106,20 @@ class _Task:
         if first is None:
             return DecisionPart(self._slot, 0, None)
         producer = run(self._begin(transactional_id))
-        writer = RowWriter(self._cluster, producer, self._options, slot=self._slot)
-        try:
-            for chunk in itertools.chain([first], chunks):
-                run(writer.write(chunk))
-                row_count += sum(batch.num_rows for batch in chunk)
-            if marks:
-                run(self._commitment.journal.write_mark(writer.sender, self._slot))
-            run(writer.sender.flush())
-        finally:
-            writer.sender.close()
-        return DecisionPart(
-            self._slot, row_count, producer if transactional_id is not None else None
-        )
+        writer = RowWriter(self._client.cluster, producer, self._options, slot=self._slot)
+        for chunk in itertools.chain([first], chunks):
+            run(writer.write(chunk))
+            row_count += sum(batch.num_rows for batch in chunk)
+        if marks:
+            run(self._commitment.journal.write_mark(producer, self._slot))
+        if transactional_id is None:
+            return DecisionPart(self._slot, row_count, None)
+        return DecisionPart(self._slot, row_count, run(producer.prepare_transaction()))
 
-    async def _begin(self, transactional_id: str | None) -> SinkProducer:
-        return await SinkTransactions(self._cluster).begin(
-            transactional_id, timeout_ms=self._options.transaction_timeout_ms
-        )
+    async def _begin(self, transactional_id: str | None) -> Producer:
+        if transactional_id is None:
+            return self._client.producer(None)
+        return await self._client.begun(transactional_id)
 
 
 def _chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

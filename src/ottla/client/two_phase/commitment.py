@@ -11,39 +11,24 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from ottla.client_security.node_channel import channel_security
-from ottla.pipeline.reading.cluster import SourceCluster
-from ottla.pipeline.writing.decisions import BatchDecision, DecisionPart, Work
-from ottla.pipeline.writing.errors import FencedError, ReplayError, TransactionLostError
-from ottla.pipeline.writing.journal import Journal
-from ottla.pipeline.writing.options import SinkOptions
-from ottla.pipeline.writing.transactions import SinkTransactions
-from ottla.runtime.system_clock import SystemClock
-from ottla.runtime.system_network import SystemNetwork
+from ottla.client.producing.producer import Producer
+from ottla.client.two_phase.decisions import BatchDecision, DecisionPart, Work
+from ottla.client.two_phase.errors import FencedError, ReplayError, TransactionLostError
+from ottla.client.two_phase.journal import Journal
+from ottla.client.two_phase.prepared_transactions import PreparedTransactions
+from ottla.client.two_phase.two_phase_client import TwoPhaseClient
 
 _log = logging.getLogger(__name__)
-
-
-def cluster_of(options: SinkOptions) -> SourceCluster:
-    """Use it within `async with`."""
-    return SourceCluster(
-        options.bootstrap,
-        SystemNetwork(),
-        SystemClock(),
-        client_id=options.client_id,
-        timeout_ms=options.delivery_timeout_ms,
-        security=channel_security(options.security),
-    )
 
 
 class Commitment:
     """Commits one batch. Used by the driver, and by tasks to look for an earlier decision."""
 
-    def __init__(self, cluster: SourceCluster, work: Work, options: SinkOptions) -> None:
+    def __init__(self, client: TwoPhaseClient, work: Work) -> None:
+        self._client = client
         self._work = work
-        self._options = options
-        self._transactions = SinkTransactions(cluster)
-        self.journal = Journal(cluster, work, options)
+        self._transactions = client.transactions
+        self.journal = Journal(client, work)
         # The decision about an earlier batch, set by `decided`.
         self._older: BatchDecision | None = None
 
@@ -97,10 +82,7 @@ class Commitment:
         if not any(part.row_count for part in parts):
             return
         prepared = {part.slot: part for part in parts}
-        driver = await self._transactions.begin(
-            self._work.driver_transactional_id,
-            timeout_ms=self._options.transaction_timeout_ms,
-        )
+        driver = await self._driver()
         decision = await self.decided()
         if decision is None:
             if self._older is not None:
@@ -119,10 +101,7 @@ class Commitment:
 
     async def abort(self, parts: Sequence[DecisionPart]) -> None:
         """Aborts the transactions, unless the journal has a decision to commit them."""
-        await self._transactions.begin(
-            self._work.driver_transactional_id,
-            timeout_ms=self._options.transaction_timeout_ms,
-        )
+        await self._driver()
         if await self.decided() is None:
             await self._drop(parts)
 
@@ -138,6 +117,9 @@ class Commitment:
             require_same_rows(decision, slot, part.row_count)
             found[slot] = part
         return found
+
+    async def _driver(self) -> Producer:
+        return await self._client.begun(self._work.driver_transactional_id)
 
     async def _drop(self, parts: Iterable[DecisionPart]) -> None:
         await drop(self._transactions, parts)
@@ -156,14 +138,14 @@ def require_same_rows(decision: BatchDecision, slot: int, row_count: int) -> Non
         )
 
 
-async def require_open(transactions: SinkTransactions, parts: Iterable[DecisionPart]) -> None:
+async def require_open(transactions: PreparedTransactions, parts: Iterable[DecisionPart]) -> None:
     """Raises TransactionLostError if a part's transaction is not open. Checked before deciding."""
     for part in parts:
         if part.producer is not None and not await transactions.is_open(part.producer):
             raise _lost({part.slot})
 
 
-async def drop(transactions: SinkTransactions, parts: Iterable[DecisionPart]) -> None:
+async def drop(transactions: PreparedTransactions, parts: Iterable[DecisionPart]) -> None:
     for part in parts:
         if part.producer is not None:
             # FencedError: another producer has ended it.
@@ -175,6 +157,7 @@ def _lost(slots: set[int]) -> TransactionLostError:
     names = ", ".join(map(str, sorted(slots)))
     return TransactionLostError(
         f"the transactions of tasks {names} were aborted before they could be committed: the batch "
-        "took longer than kafka.transaction.timeout.ms, or another attempt at it has begun. Start "
-        "the query again, with smaller batches or a longer timeout: their rows are written again"
+        "took longer than transaction.timeout.ms (in Spark kafka.transaction.timeout.ms), or "
+        "another attempt at it has begun. Start the query again, with smaller batches or a longer "
+        "timeout: their rows are written again"
     )

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ottla.client.producing.transactions import PreparedTransaction
 from ottla.model import ProducerEpoch, ProducerId
-from ottla.pipeline.writing.transactions import SinkProducer
 
 
 class Work(NamedTuple):
@@ -49,7 +49,7 @@ class DecisionPart:
 
     slot: int
     row_count: int
-    producer: SinkProducer | None
+    producer: PreparedTransaction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +98,5 @@ def _part(slot: int, row_count: int, *producer: Any) -> DecisionPart:
     return DecisionPart(
         slot,
         row_count,
-        SinkProducer(transactional_id, ProducerId(producer_id), ProducerEpoch(epoch)),
+        PreparedTransaction(transactional_id, ProducerId(producer_id), ProducerEpoch(epoch)),
     )
