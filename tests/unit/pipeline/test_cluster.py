@@ -24,6 +24,12 @@ class HastyClock:
     async def sleep(self, seconds: float) -> None:
         self.now_s += seconds
 
+    def call_later(self, seconds: float, callback: object) -> HastyClock:
+        return self
+
+    def cancel(self) -> None:
+        """As a timer, which never runs out: what is tried here fails at once."""
+
 
 def persist(*, failures: int, code: ErrorCode) -> tuple[int, float]:
     """How often it was tried, and for how long."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ottla.model import TopicPartition
-from ottla.pipeline.reading.cluster import GROUP, SourceCluster, require
+from ottla.pipeline.reading.cluster import SourceCluster, require
 from ottla.pipeline.reading.errors import ClusterError
 from ottla.pipeline.reading.positions import PerPartition
 from ottla.wire.messages.offset_commit import (
@@ -49,7 +49,7 @@ async def commit_offsets(
     )
 
     async def attempt() -> None:
-        coordinator = await cluster.coordinator(group_id, key_type=GROUP)
+        coordinator = await cluster.coordinator(group_id)
         response: Any = await coordinator.send_request(request, version_max=_OFFSET_COMMIT_VERSION)
         for topic in response.topics:
             for each in topic.partitions:

@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ottla.channels import NodeLink
 from ottla.model import ErrorCode, TopicPartition
-from ottla.pipeline.reading.cluster import SourceCluster, require
+from ottla.pipeline.reading.cluster import SourceCluster, SourceNode, require
 from ottla.pipeline.reading.errors import ClusterError, OptionError
 from ottla.pipeline.reading.options import SourceOptions, Subscription
 from ottla.pipeline.reading.positions import EARLIEST, LATEST, PerPartition, Position
@@ -29,19 +28,20 @@ async def find_partitions(
 ) -> tuple[TopicPartition, ...]:
     """All partitions to read, sorted. Raises ClusterError for a topic that does not exist."""
     names = subscription.topics or tuple({each.topic for each in subscription.assigned})
-    response = await cluster.metadata(None if subscription.pattern is not None else sorted(names))
-    found = []
-    for topic in response.topics:
-        name = topic.name or ""
-        if subscription.pattern is not None and (
-            topic.error_code or topic.is_internal or not subscription.wants(name)
-        ):
-            continue
-        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+    has_pattern = subscription.pattern is not None
+    metadata = await cluster.metadata(None if has_pattern else sorted(names))
+    for name in () if has_pattern else sorted(names):
+        code = metadata.errors.get(name)
+        if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise ClusterError(f"there is no topic {name}; create it first, or look for a typo")
-        if topic.error_code:
-            raise ClusterError(f"topic {name}: {ErrorCode(topic.error_code).name}")
-        found += [TopicPartition(name, each.partition_index) for each in topic.partitions]
+        if code is not None:
+            raise ClusterError(f"topic {name}: {code.name}")
+    found = [
+        TopicPartition(name, each.partition)
+        for name, topic in metadata.topics.items()
+        if name in names or (has_pattern and not topic.is_internal and subscription.wants(name))
+        for each in topic.partitions
+    ]
     if subscription.assigned:
         missing = sorted(set(subscription.assigned).difference(found))
         if missing:
@@ -60,7 +60,7 @@ async def list_offsets(
     timestamp or a later one."""
 
     async def attempt() -> PerPartition:
-        by_leader: dict[NodeLink, list[TopicPartition]] = defaultdict(list)
+        by_leader: dict[SourceNode, list[TopicPartition]] = defaultdict(list)
         for partition in requested:
             by_leader[await cluster.leader(partition)].append(partition)
         found = {}

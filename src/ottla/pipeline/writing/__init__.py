@@ -11,5 +11,6 @@ Kafka connector.
 | `task.py` | the first phase: rows in a prepared transaction |
 | `data_sink.py` | the classes that Spark calls |
 
-The two-phase commit itself is `ottla.client.two_phase`. How the phases fit together: docs/design.md, "`pipeline`: Spark".
+The two-phase commit itself is `ottla.client.two_phase`. How the phases fit together:
+docs/design.md, "`pipeline`: Spark".
 """
