@@ -1,6 +1,4 @@
-"""Clients for Kafka's protocol: `Channel` is one connection, `Peer` reconnects to another node of
-the cluster, `NodeLink` connects from outside the cluster and negotiates versions with
-ApiVersions."""
+"""Connections of Kafka's protocol: `Channel` is one, `Peer` reconnects to a node."""
 
 from ottla.channels.channel import Channel
 from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
@@ -10,7 +8,6 @@ from ottla.channels.errors import (
     RequestTimedOutError,
     UnknownRequestError,
 )
-from ottla.channels.node_link import NodeLink
 from ottla.channels.peer import Peer, ReconnectBackoff
 
 __all__ = [
@@ -18,7 +15,6 @@ __all__ = [
     "Channel",
     "ChannelError",
     "ChannelSecurity",
-    "NodeLink",
     "NotSentError",
     "Peer",
     "ReconnectBackoff",
