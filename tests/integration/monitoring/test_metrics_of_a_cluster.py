@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
@@ -39,6 +40,7 @@ from tests.support.nodes.cluster_processes import (
 from tests.support.nodes.node_listeners import HOST
 from tests.support.nodes.wire_connection import WireConnection
 from tests.support.promtool import check_openmetrics_text, check_prometheus_text
+from tests.support.quotas.quota_changes import quota_change
 from tests.support.security.certificates import Authority
 from tests.support.storage.batches import batch_of
 
@@ -112,8 +114,8 @@ def monitored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
     cluster.assert_no_traceback()
 
 
-def produce(monitored: Monitored) -> None:
-    producer = Producer({"bootstrap.servers": monitored.cluster.bootstrap})
+def produce(monitored: Monitored, *, client_id: str = "test") -> None:
+    producer = Producer({"bootstrap.servers": monitored.cluster.bootstrap, "client.id": client_id})
     for number in range(RECORDS):
         producer.produce(TOPIC, b"x" * 100, partition=number % 4)
     assert producer.flush(TIMEOUT_SECONDS) == 0
@@ -131,6 +133,30 @@ def consume(monitored: Monitored, group: str) -> None:
     assert len(consumer.consume(RECORDS, TIMEOUT_SECONDS)) == RECORDS
     consumer.commit(asynchronous=False)
     consumer.close()
+
+
+def produce_with_quota(monitored: Monitored) -> None:
+    quota = quota_change({"client-id": "limited"}, {"producer_byte_rate": 1e9})
+    with WireConnection(monitored.nodes[0].address) as connection:
+        assert not connection.send_request(quota, 1).entries[0].error_code
+    produce(monitored, client_id="limited")
+
+
+@contextmanager
+def sharing(monitored: Monitored) -> Iterator[None]:
+    """A consumer that shares the topic with others."""
+    consumer = ShareConsumer(
+        {"bootstrap.servers": monitored.cluster.bootstrap, "group.id": "shared"}
+    )
+    consumer.subscribe([TOPIC])
+    try:
+        wait_until(
+            lambda: not list(consumer.poll(0.1)) and monitored.sum("ottla_share_partitions") > 0,
+            "partitions are shared",
+        )
+        yield
+    finally:
+        consumer.close()
 
 
 def run_transaction(monitored: Monitored) -> None:
@@ -189,8 +215,10 @@ def test_everything_in_the_table_is_exported_and_nothing_else(
             topics=[MetadataRequestTopic(name="missing")], allow_auto_topic_creation=False
         )
         connection.send_request(unknown, METADATA_VERSION)
-    # The second scrape has the time of the first.
-    scrapes = [*monitored.scrapes(), *monitored.scrapes()]
+    with sharing(monitored):
+        produce_with_quota(monitored)
+        # The second scrape has the time of the first.
+        scrapes = [*monitored.scrapes(), *monitored.scrapes()]
     exported = set().union(*(scrape.names for scrape in scrapes))
     declared = set().union(*map(sample_names, NODE_FAMILIES))
     assert declared - exported == set()
