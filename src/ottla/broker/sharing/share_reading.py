@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ottla.broker.replicas.storage_failures import StorageFailures
@@ -24,6 +24,8 @@ from ottla.wire.records import (
 
 # Read at once: more than most fetches can acquire, and copied in a fraction of a millisecond.
 READ_BYTES_MAX: Final = 1 << 20
+# Decoded record by record for their keys, which takes a few milliseconds.
+_ORDERED_BYTES_MAX: Final = 64 << 10
 # Reads that lock nothing, as when all records are of aborted transactions, are repeated.
 _ATTEMPTS_MAX: Final = 8
 
@@ -32,6 +34,7 @@ class _Batch(NamedTuple):
     position: int
     end: int
     span: BatchOffsets
+    is_control: bool
 
 
 class ShareRead(NamedTuple):
@@ -69,7 +72,12 @@ def read_shared(
         machine = shared.machine
         if not machine.can_acquire(now):
             return None
+        order = shared.order
         offset = machine.next_offset(now)
+        if order is not None:
+            unknown = order.first_unknown()
+            offset = offset if unknown is None else min(unknown, offset)
+            bytes_max = min(bytes_max, _ORDERED_BYTES_MAX)
         found = look(shared, delivery, failures, offset, bytes_max=bytes_max)
         if found.records is None:
             return None
@@ -79,16 +87,20 @@ def read_shared(
         batches = _batches_of(shared, data)
         if not batches:
             return None
+        if order is not None:
+            order.learn(offset, batches[-1].span.last, _keys_of(data, batches))
+            order.begin()
         acquired = machine.acquire(
             wish,
             [batch.span for batch in batches],
             fetch_offset=offset,
             now=now,
             aborted=_aborted_spans(data, found.aborted_transactions),
+            order=order,
         )
         if acquired:
             return ShareRead(_records_of(data, batches, acquired), acquired)
-        if machine.next_offset(now) == offset:
+        if machine.next_offset(now) == offset and (order is None or order.first_unknown() is None):
             return None
     return None
 
@@ -100,13 +112,23 @@ def _batches_of(shared: SharedPartition, data: Buffer) -> list[_Batch]:
         for at, header in iterate_batches(data):
             verify_crc(data, at, header)
             offsets = BatchOffsets(header.base_offset, header.last_offset)
-            batches.append(_Batch(at, at + header.size_in_bytes, offsets))
+            batches.append(_Batch(at, at + header.size_in_bytes, offsets, header.is_control))
     except ProtocolError as error:
         raise KafkaError(
             ErrorCode.KAFKA_STORAGE_ERROR,
             f"data of {shared.partition.name} that was read is corrupt: {error}",
         ) from error
     return batches
+
+
+def _keys_of(data: Buffer, batches: Sequence[_Batch]) -> Iterator[tuple[int, bytes | None]]:
+    for batch in batches:
+        try:
+            for record in iterate_records(data, batch.position):
+                yield record.offset, None if batch.is_control else record.key
+        except ProtocolError:
+            # Such a batch is delivered as it is, without an order.
+            continue
 
 
 def look(

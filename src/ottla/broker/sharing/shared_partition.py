@@ -22,6 +22,7 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.runtime.clock import Clock, Timer
 from ottla.shares.delivery_settings import DeliverySettings
+from ottla.shares.key_order import KeyOrder
 from ottla.shares.runs import Change
 from ottla.shares.share_key import ShareKey
 from ottla.shares.share_partition import SharePartition
@@ -103,6 +104,7 @@ class SharedPartition:
         self._context = context
         self._machine: SharePartition | None = None
         self._state_epoch = 0
+        self._order: KeyOrder | None = None
         self._queued: list[tuple[Change, Stored]] = []
         self._is_writing = False
         self._waiters: dict[ShareWaiter, None] = {}
@@ -119,6 +121,15 @@ class SharedPartition:
     @property
     def is_active(self) -> bool:
         return self.state is SharedState.ACTIVE
+
+    @property
+    def order(self) -> KeyOrder | None:
+        """The order by key, if the group has one."""
+        if not self.settings().orders_keys:
+            self._order = None
+        elif self._order is None:
+            self._order = KeyOrder(self.machine)
+        return self._order
 
     def settings(self) -> DeliverySettings:
         return self._context.deliveries.of(self.key.group_id).settings

@@ -81,6 +81,12 @@ class Sharing:
         ]
         self.node.append("t", build_batch(records))
 
+    def append_keys(self, *keys: bytes | None) -> None:
+        records = [
+            Record(Offset(index), TimestampMs(0), key, b"v") for index, key in enumerate(keys)
+        ]
+        self.node.append("t", build_batch(records))
+
     def join(self, member: str = "m") -> Any:
         return self.ask(
             ShareGroupHeartbeatRequest(
@@ -273,3 +279,28 @@ def test_offsets_are_reset_without_members_and_the_group_is_deleted(sharing: Sha
     assert result.error_code == 0
     (group,) = sharing.ask(ShareGroupDescribeRequest(group_ids=[GROUP]), 1).groups
     assert group.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+
+
+def test_records_of_one_key_are_with_one_member_at_a_time(start_node: StartNode) -> None:
+    sharing = Sharing(start_node(configs=CONFIGS), **{"ottla.share.key.order": "true"})
+    sharing.append_keys(b"a", b"b", b"a", None, b"b", b"a")
+    sharing.join()
+    assert sharing.acquired("one", strict=1) == [(0, 0, 1)]
+    # The other member gets no later record of the first one's key, but all others.
+    assert sharing.acquired("two") == [(1, 1, 1), (3, 4, 1)]
+    assert sharing.acknowledge(0, 0, RELEASE, member="one") == 0
+    assert sharing.acquired("one", strict=1) == [(0, 0, 2)]
+    assert sharing.acknowledge(0, 0, ACCEPT, member="one") == 0
+    assert sharing.acquired("two") == [(2, 2, 1), (5, 5, 1)]
+
+
+def test_member_of_a_fair_group_locks_its_part_only(start_node: StartNode) -> None:
+    configs = {"ottla.share.fair": "true", "share.partition.max.record.locks": "100"}
+    sharing = Sharing(start_node(configs=CONFIGS), **configs)
+    sharing.append(*[b"a"] * 200)
+    sharing.join()
+    assert sharing.acquired("one", strict=1) == [(0, 0, 1)]
+    assert sharing.acquired("two", strict=1) == [(1, 1, 1)]
+    assert sharing.acquired("one") == [(2, 50, 1)]
+    assert sharing.acquired("one") == []
+    assert sharing.acquired("two") == [(51, 99, 1)]
