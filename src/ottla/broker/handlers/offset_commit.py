@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import take_unknown
+from ottla.broker.coordinators.tenant_groups import check_group_limit
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.network.tenant_door import TenantListeners
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
@@ -50,13 +52,14 @@ def offset_commit(
     *,
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
+    tenants: TenantListeners,
 ) -> Message | Pending:
-    if not context.rights.allows(AclOperation.READ, ResourceType.GROUP, request.group_id):
+    try:
+        context.rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
+        check_group_limit(tenants.tenancy, groups, request.group_id)
+    except KafkaError as error:
         return OffsetCommitResponse(
-            topics=[
-                _refused_whole(topic, ErrorCode.GROUP_AUTHORIZATION_FAILED)
-                for topic in request.topics
-            ]
+            topics=[_refused_whole(topic, error.code) for topic in request.topics]
         )
     accepted, refused = _sort_out(cluster, context, request)
     requested_count = len(request.topics)

@@ -33,14 +33,14 @@ def take_unauthorized(
     rights = context.rights
     if _is_transaction_refused(rights, request):
         error = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        refused = [_refuse(topic, error) for topic in request.topic_data]
+        refused = [refused_topic(topic, error) for topic in request.topic_data]
     else:
         for topic in request.topic_data:
-            name = _name_of(cluster, context.api_version, topic)
+            name = name_of(cluster, context.api_version, topic)
             if name is None or rights.allows(AclOperation.WRITE, ResourceType.TOPIC, name):
                 accepted.append(topic)
             else:
-                refused.append(_refuse(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+                refused.append(refused_topic(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
     request.topic_data = accepted
     return refused
 
@@ -80,7 +80,7 @@ def _is_transaction_refused(rights: Rights, request: ProduceRequest) -> bool:
     )
 
 
-def _name_of(cluster: ClusterView, version: int, topic: TopicProduceData) -> str | None:
+def name_of(cluster: ClusterView, version: int, topic: TopicProduceData) -> str | None:
     """None for an unknown topic id, which is another error."""
     if version < TOPIC_ID_VERSION:
         return topic.name
@@ -94,7 +94,7 @@ def _with_refused(response: Message | None, refused: list[TopicProduceResponse])
     return response
 
 
-def _refuse(topic: TopicProduceData, error: ErrorCode) -> TopicProduceResponse:
+def refused_topic(topic: TopicProduceData, error: ErrorCode) -> TopicProduceResponse:
     return TopicProduceResponse(
         name=topic.name,
         topic_id=topic.topic_id,

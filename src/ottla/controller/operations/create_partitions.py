@@ -14,6 +14,7 @@ from collections import Counter
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.coordinator_topics import check_growable
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
+from ottla.controller.operations.tenant_limits import TenantTopics
 from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
@@ -31,6 +32,7 @@ def create_partitions(
 ) -> OperationOutcome[CreatePartitionsResponse]:
     requested = Counter(topic.name for topic in request.topics)
     new = NewPartitions(image, context)
+    of_tenants = TenantTopics(image)
     records: list[Message] = []
     results = []
     for topic in {each.name: each for each in request.topics}.values():
@@ -40,6 +42,7 @@ def create_partitions(
             context.rights.require(AclOperation.ALTER, ResourceType.TOPIC, topic.name)
             grown = _grow(image, topic, new)
             check_partition_count(len(records) + len(grown))
+            of_tenants.add(topic.name, topics=0, partitions=len(grown))
             context.quota.take(len(grown))
             records += grown
             results.append(CreatePartitionsTopicResult(name=topic.name))
