@@ -48,6 +48,7 @@ _GROUPS = (
     "acls",
     "users",
     "quotas",
+    "tenants",
     "tokens",
     "certs",
     "quorum",

@@ -20,6 +20,7 @@ from ottla.configs.entry import ConfigEntry, ConfigSource, ConfigSynonym
 from ottla.configs.group_config import GROUP_SYNONYMS, default_group_value, own_group_values
 from ottla.configs.node_config import NodeConfig
 from ottla.configs.synonyms import TOPIC_SYNONYMS, broker_definition
+from ottla.configs.tenant_configs import is_tenant_config
 from ottla.configs.topic_config import EffectiveTopicConfig
 from ottla.configs.value import ConfigType, ConfigValues, format_value
 
@@ -130,7 +131,7 @@ def _broker_synonyms(name: str, node: NodeConfig) -> tuple[ConfigSynonym, ...]:
 
 
 def _broker_entry(name: str, value: str | None, synonyms: tuple[ConfigSynonym, ...]) -> ConfigEntry:
-    is_read_only = name not in DYNAMIC_BROKER_CONFIGS
+    is_read_only = name not in DYNAMIC_BROKER_CONFIGS and not is_tenant_config(name)
     return _entry(name, value, broker_definition(name), synonyms, is_read_only=is_read_only)
 
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from ottla.configs.definition import ConfigDefinition
 from ottla.configs.definitions import BROKER_CONFIGS, DYNAMIC_BROKER_CONFIGS
+from ottla.configs.tenant_configs import tenant_definition
 
 _MINUTE_MS: Final = 60_000
 _HOUR_MS: Final = 3_600_000
@@ -131,6 +132,7 @@ def broker_definition(name: str) -> ConfigDefinition | None:
         or DYNAMIC_BROKER_CONFIGS.get(name)
         or BROKER_CONFIGS.get(described_synonyms(name)[-1])
         or _mechanism_definition(name)
+        or tenant_definition(name)
     )
 
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-TENANT_CONFIG: Final = "ottla.tenant."
+from ottla.configs.tenant_configs import TENANT_CONFIG, is_tenant_config
+
 SEPARATOR: Final = "."
 # Without a dot, so that no prefix begins another one, and without an underscore: topics whose names
 # differ only by dots and underscores collide, and topics of two tenants must not.
@@ -84,7 +85,7 @@ def tenants_of(configs: Mapping[str, str]) -> dict[str, Tenant]:
     read, the limits are left out."""
     found = {}
     for config_name, text in configs.items():
-        if config_name.startswith(TENANT_CONFIG):
+        if is_tenant_config(config_name):
             name = config_name.removeprefix(TENANT_CONFIG)
             try:
                 found[name] = parse_tenant(config_name, text)

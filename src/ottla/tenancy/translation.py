@@ -1,7 +1,7 @@
 """Translates the names of a tenant: `orders` for its clients is `acme.orders` in the cluster.
 
 Empty names stay, because they name nothing. Patterns become patterns for the names with the prefix;
-an anchor at their beginning is left out, because patterns match whole names anyway.
+anchors for the beginning are left out, because patterns match whole names anyway.
 
 Topic ids of other tenants are replaced with ids that no topic has, and back in the response, so
 that the client gets the error for an unknown topic under the id that it sent.
@@ -23,6 +23,8 @@ _ANY: Final = "*"
 _TOPIC, _GROUP = 2, 32
 _ACL_TOPIC, _ACL_GROUP, _ACL_TRANSACTIONAL_ID = 2, 3, 5
 _COORDINATOR_KINDS: Final = (0, 1)
+# What may contain a ^ that is no anchor, or an anchor.
+_ANCHOR: Final = re.compile(r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\])|\^", re.DOTALL)
 
 
 class TopicIds:
@@ -67,7 +69,7 @@ class InwardNames:
     def topic_pattern(self, pattern: str) -> str:
         if not pattern:
             return pattern
-        return f"{re.escape(self._prefix)}(?:{pattern.removeprefix('^')})"
+        return f"{re.escape(self._prefix)}(?:{_without_anchors(pattern)})"
 
     transactional_id_pattern = topic_pattern
 
@@ -98,6 +100,12 @@ class InwardNames:
 
     def assignment(self, data: Buffer) -> Buffer:
         return rewritten_assignment(data, self.topic)
+
+
+def _without_anchors(pattern: str) -> str:
+    """Without each ^ that is neither escaped nor in a class of characters. Clients put their
+    patterns together, so it may be in a group or an alternative."""
+    return _ANCHOR.sub(lambda found: found[1] or "", pattern)
 
 
 class OutwardNames:

@@ -113,8 +113,9 @@ def set_(
     [bold]Example[/]  ottla quotas set --user billing producer_byte_rate=10MB
     """
     with client_command() as terminal:
+        from ottla.cli.arguments.quota_values import parse_quotas
         from ottla.cli.connection.admin_connection import with_admin
-        from ottla.cli.quotas.entity_options import EntityOptions, parse_quotas
+        from ottla.cli.quotas.entity_options import EntityOptions
         from ottla.cli.quotas.run import alter_quotas
 
         entity = EntityOptions.of(user, client_id, ip, default_user, default_client_id, default_ip)

@@ -1,24 +1,12 @@
-"""The options of `ottla quotas` that name an entity, and its quotas as `KEY=VALUE`."""
+"""The options of `ottla quotas` that name an entity."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
-from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.quotas.entities import CLIENT_ID, IP, USER, QuotaEntity, QuotaKey
-
-_VALUE: Final = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)", re.IGNORECASE)
-_UNITS: Final[Mapping[str, int]] = {
-    "": 1,
-    "kb": 1_000,
-    "mb": 1_000_000,
-    "gb": 1_000_000_000,
-}
-_BYTE_RATES: Final = (QuotaKey.PRODUCE, QuotaKey.FETCH)
+from ottla.quotas.entities import CLIENT_ID, IP, USER, QuotaEntity
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +59,6 @@ def entity_text(entity: Iterable[tuple[str, str | None]]) -> str:
     return ", ".join(
         f"default {kind}" if name is None else f"{kind} {name}" for kind, name in parts
     )
-
-
-def parse_quotas(texts: Iterable[str]) -> dict[str, float]:
-    """Raises CommandError."""
-    quotas = {}
-    for name, text in parse_name_values(texts, what="The quota"):
-        check_key(name)
-        found = _VALUE.fullmatch(text)
-        unit = None if found is None else _UNITS.get(found[2].lower())
-        if found is None or unit is None or (found[2] and name not in _BYTE_RATES):
-            raise _usage(
-                f"{name}={text} is not a number"
-                + (", such as 500000 or 10MB." if name in _BYTE_RATES else ".")
-            )
-        quotas[name] = float(found[1]) * unit
-    return quotas
-
-
-def check_key(name: str) -> None:
-    if name not in list(QuotaKey):
-        raise _usage(f"{name} is not a quota: use {', '.join(QuotaKey)}.")
 
 
 def _usage(message: str) -> CommandError:

@@ -26,6 +26,7 @@ from ottla.configs import (
     validate_group_configs,
     validate_topic_configs,
 )
+from ottla.configs.tenant_configs import is_tenant_config
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.config_records import config_records
 from ottla.controller.operations.config_rights import require_config_right
@@ -34,7 +35,7 @@ from ottla.controller.operations.topic_names import check_name
 from ottla.metadata import MetadataImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation
-from ottla.tenancy.tenant import TENANT_CONFIG, parse_tenant
+from ottla.tenancy.tenant import parse_tenant
 from ottla.wire.messages import alter_configs as whole
 from ottla.wire.messages import incremental_alter_configs as incremental
 from ottla.wire.schema import Message
@@ -164,7 +165,7 @@ def _check(
 
 def _check_tenants(configs: Mapping[str, str]) -> None:
     for name, text in configs.items():
-        if name.startswith(TENANT_CONFIG):
+        if is_tenant_config(name):
             try:
                 parse_tenant(name, text)
             except ValueError as error:

@@ -1,0 +1,45 @@
+"""Quotas as `KEY=VALUE` in options and arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.quotas.entities import QuotaKey
+
+_VALUE: Final = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)", re.IGNORECASE)
+_UNITS: Final[Mapping[str, int]] = {
+    "": 1,
+    "kb": 1_000,
+    "mb": 1_000_000,
+    "gb": 1_000_000_000,
+}
+_BYTE_RATES: Final = (QuotaKey.PRODUCE, QuotaKey.FETCH)
+
+
+def parse_quotas(texts: Iterable[str]) -> dict[str, float]:
+    """Raises CommandError."""
+    quotas = {}
+    for name, text in parse_name_values(texts, what="The quota"):
+        check_key(name)
+        found = _VALUE.fullmatch(text)
+        unit = None if found is None else _UNITS.get(found[2].lower())
+        if found is None or unit is None or (found[2] and name not in _BYTE_RATES):
+            raise _usage(
+                f"{name}={text} is not a number"
+                + (", such as 500000 or 10MB." if name in _BYTE_RATES else ".")
+            )
+        quotas[name] = float(found[1]) * unit
+    return quotas
+
+
+def check_key(name: str) -> None:
+    if name not in list(QuotaKey):
+        raise _usage(f"{name} is not a quota: use {', '.join(QuotaKey)}.")
+
+
+def _usage(message: str) -> CommandError:
+    return CommandError(message, exit_code=ExitCode.USAGE)

@@ -1,0 +1,1 @@
+"""`ottla tenants`: clusters of their own within a cluster."""
