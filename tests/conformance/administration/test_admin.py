@@ -324,10 +324,12 @@ def test_elections_reassignments_and_log_directories(bootstrap: str, topic: str)
         assert isinstance(error, ApiError)
         assert error.code is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
 
-        found = await admin.describe_log_dirs()
+        found = await until(
+            admin.describe_log_dirs,
+            lambda found: topic in {replica.topic for replica in found[1][0].replicas},
+        )
         (directory,) = found[1]
         assert directory.error is None
-        assert topic in {replica.topic for replica in directory.replicas}
         (only,) = (await admin.describe_log_dirs([1], partitions=[name]))[1]
         assert [(each.topic, each.partition) for each in only.replicas] == [name]
         placed = await admin.alter_replica_log_dirs(1, {name: "/no/such/directory"})

@@ -114,12 +114,15 @@ async def _first_answer(
         await require_kafka(addresses, probe)
     try:
         return await _open(properties, addresses, ANSWER_TIMEOUT_S)
-    except TimedOutError:
-        raise cluster_errors.no_answer(
-            addresses,
-            FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S,
-            has_sasl=access.security.has_sasl,
-        ) from None
+    except TimedOutError as error:
+        reason = _security_reason(error)
+    if not access.is_plaintext and reason is not None:
+        raise cluster_errors.insecure(addresses, reason)
+    raise cluster_errors.no_answer(
+        addresses,
+        FIRST_ANSWER_TIMEOUT_S + ANSWER_TIMEOUT_S,
+        has_sasl=access.security.has_sasl,
+    )
 
 
 async def _open(

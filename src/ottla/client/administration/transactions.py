@@ -99,9 +99,7 @@ class TransactionOperations(AdminRequests):
             require(answer.error_code)
             if answer.unknown_state_filters:
                 unknown = ", ".join(answer.unknown_state_filters)
-                raise node_error(
-                    ErrorCode.INVALID_REQUEST, f"there is no state {unknown} of transactions"
-                )
+                raise node_error(ErrorCode.INVALID_REQUEST, f"there is no state {unknown}")
             return [
                 ListedTransaction(
                     each.transactional_id, each.transaction_state, each.producer_id, broker

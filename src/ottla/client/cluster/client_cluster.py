@@ -19,6 +19,7 @@ from ottla.client.cluster.coordinators import (
     found_node,
 )
 from ottla.client.cluster.deadlines import within
+from ottla.client.cluster.first_connection import connect_first
 from ottla.client.cluster.metadata import (
     ClusterMetadata,
     ClusterNode,
@@ -174,14 +175,22 @@ class ClientCluster:
     ) -> Any:
         """Returns the response of the first node that can be reached. Raises ChannelError."""
         reasons: dict[str, Exception] = {}
-        for node_id in self._nodes.in_order(lane):
+        node_ids = list(self._nodes.in_order(lane))
+        if len(node_ids) > 1 and not self.is_connected(node_ids[0], lane=lane):
+            await connect_first(
+                self.clock, self.tasks, node_ids, lambda each: self.connect(each, lane=lane)
+            )
+            node_ids.sort(key=lambda each: not self.is_connected(each, lane=lane))
+        for node_id in node_ids:
             try:
                 return await self.send(
                     node_id, request, lane=lane, version_max=version_max, timeout_ms=timeout_ms
                 )
             except NotSentError as error:
-                if is_refusal(origin(error)):
-                    raise origin(error) from None
+                refusal = origin(error)
+                if is_refusal(refusal):
+                    # Which it is by its cause.
+                    raise refusal from refusal.__cause__
                 reasons[str(error)] = origin(error)
         raise NotSentError("; ".join(reasons)) from next(iter(reasons.values()), None)
 
