@@ -11,7 +11,6 @@ from ottla.client.settings.property import IGNORED, REQUIRED, ClientProperty, re
 from ottla.client.settings.security import Security
 from ottla.client_security.client_security import parse_client_security
 from ottla.client_security.errors import ClientPropertyError
-from ottla.client_security.node_channel import channel_security
 from ottla.client_security.property_names import COMMON_NAMES, KAFKA_NAMES, is_of_security
 from ottla.runtime.dice import Dice
 
@@ -80,6 +79,9 @@ def _security(
     if not properties:
         return PLAINTEXT
     texts = {name: str(value) for name, value in properties.items() if value is not None}
+    # Without TLS and SASL, OpenSSL is not loaded.
+    from ottla.client_security.node_channel import channel_security
+
     try:
         return channel_security(parse_client_security(texts), dice)
     except ClientPropertyError as error:
