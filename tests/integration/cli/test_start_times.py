@@ -24,11 +24,11 @@ HEAVY = (
     "ottla.broker",
     "ottla.client.consuming",
     "ottla.client.producing",
+    "ottla.client_security.node_channel",
     "ottla.controller",
     "ottla.simulation",
     "ottla.storage",
     "pyarrow",
-    "ssl",
     "uvloop",
     "yaml",
 )

@@ -79,7 +79,7 @@ def _security(
     if not properties:
         return PLAINTEXT
     texts = {name: str(value) for name, value in properties.items() if value is not None}
-    # Without TLS and SASL, OpenSSL is not loaded.
+    # Most clients of tests and of this host have neither TLS nor SASL.
     from ottla.client_security.node_channel import channel_security
 
     try:
