@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ class GatewayProcess:
 
     def __init__(self, process: subprocess.Popen[str], host: str, port: int) -> None:
         self.process = process
+        # Of the calls; None for a gateway without TLS.
+        self.tls: ssl.SSLContext | None = None
         self.host = host
         self.port = port
 
@@ -45,7 +48,7 @@ class GatewayProcess:
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> HttpAnswer:
         """Bytes are sent as they are, everything else as JSON."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=_TIMEOUT_S)
+        connection = self._connection()
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         try:
             connection.request(method, path, content, dict(headers or {}))
@@ -64,6 +67,13 @@ class GatewayProcess:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self.tls is None:
+            return http.client.HTTPConnection(self.host, self.port, timeout=_TIMEOUT_S)
+        return http.client.HTTPSConnection(
+            self.host, self.port, timeout=_TIMEOUT_S, context=self.tls
+        )
 
     def _checked(self, answer: HttpAnswer) -> Any:
         assert answer.status in (200, 204), (answer.status, answer.content)
