@@ -52,6 +52,14 @@ Secure = Annotated[
         "user admin.",
     ),
 ]
+Web = Annotated[
+    bool,
+    typer.Option(
+        "--web",
+        help="Run the schema registry (127.0.0.1:8081) and the HTTP gateway (127.0.0.1:8082) "
+        "beside the nodes.",
+    ),
+]
 NodeId = Annotated[int, typer.Argument(metavar="NODE", min=0, show_default=False)]
 
 
@@ -86,6 +94,7 @@ def up(
     ] = None,
     settings: Settings = None,
     secure: Secure = False,
+    web: Web = False,
     detach: Annotated[
         bool,
         typer.Option("--detach", help="Run in the background; return when the cluster is ready."),
@@ -122,7 +131,7 @@ def up(
 
             use_local_profile(terminal, layout)
         run = run_in_background if detach else run_in_foreground
-        run(terminal, layout, restarts=restart)
+        run(terminal, layout, restarts=restart, has_web=web)
 
 
 @app.command()

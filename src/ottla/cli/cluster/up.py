@@ -24,6 +24,7 @@ from ottla.cli.cluster.layout import (
 )
 from ottla.cli.cluster.state import ClusterState, initial_state, read_state, runs
 from ottla.cli.cluster.supervisor import NodeFailedError, Supervisor
+from ottla.cli.cluster.web_programs import web_programs
 from ottla.cli.connection.bootstrap_addresses import address_text
 from ottla.cli.display.cells import count
 from ottla.cli.display.terminal import Terminal
@@ -73,19 +74,31 @@ def find_or_make(
 
 
 def run_in_foreground(
-    terminal: Terminal, layout: ClusterLayout, *, restarts: bool, beside: Beside = nullcontext
+    terminal: Terminal,
+    layout: ClusterLayout,
+    *,
+    restarts: bool,
+    beside: Beside = nullcontext,
+    has_web: bool = False,
 ) -> None:
-    """Supervises the cluster until Ctrl-C or `ottla cluster down`. `beside` runs meanwhile."""
+    """Supervises the cluster until Ctrl-C or `ottla cluster down`. `beside` runs meanwhile; with
+    `has_web`, the registry and the gateway run as soon as the cluster is ready."""
     with closing(_hold(layout)):
-        asyncio.run(_supervise(terminal, layout, restarts=restarts, beside=beside))
+        supervising = _supervise(
+            terminal, layout, restarts=restarts, beside=beside, has_web=has_web
+        )
+        asyncio.run(supervising)
 
 
-def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bool) -> None:
+def run_in_background(
+    terminal: Terminal, layout: ClusterLayout, *, restarts: bool, has_web: bool = False
+) -> None:
     """Starts a supervisor as a separate process, and returns when the cluster is ready."""
     _hold(layout).close()
     log_file = layout.directory / SUPERVISOR_LOG
     command = [sys.executable, "-m", "ottla", "cluster", "up"]
     options = ["--data-dir", str(layout.directory), *([] if restarts else ["--no-restart"])]
+    options += ["--web"] if has_web else []
     clock = SystemClock()
     started = clock.monotonic()
     with log_file.open("ab") as log:
@@ -112,7 +125,7 @@ def run_in_background(terminal: Terminal, layout: ClusterLayout, *, restarts: bo
 
 
 async def _supervise(
-    terminal: Terminal, layout: ClusterLayout, *, restarts: bool, beside: Beside
+    terminal: Terminal, layout: ClusterLayout, *, restarts: bool, beside: Beside, has_web: bool
 ) -> None:
     clock = SystemClock()
     started = clock.monotonic()
@@ -130,7 +143,8 @@ async def _supervise(
             if await supervisor.wait_ready():
                 _say_ready(terminal, layout, clock.monotonic() - started)
                 terminal.stdout.file.flush()
-                await supervisor.wait_stop_requested()
+                async with web_programs(terminal, layout) if has_web else nullcontext():
+                    await supervisor.wait_stop_requested()
         except NodeFailedError as error:
             lines = _last_lines(error.node.log_file)
             raise CommandError(f"Cannot start the cluster: {error}.", *lines) from None
