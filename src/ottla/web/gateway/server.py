@@ -21,7 +21,11 @@ from ottla.web.gateway.callers.identification import BASIC, BEARER, CERTIFICATE,
 from ottla.web.gateway.gateway import Gateway
 from ottla.web.gateway.gateway_metrics import GatewayMetrics
 from ottla.web.gateway.limits import GatewayLimits
-from ottla.web.gateway.rest_v2.embedded_formats import EmbeddedFormats, plain_formats
+from ottla.web.gateway.rest_v2.embedded_formats import (
+    EmbeddedFormat,
+    EmbeddedFormats,
+    plain_formats,
+)
 from ottla.web.service.application import WebApplication
 from ottla.web.service.identity import NoAuthentication
 from ottla.web.service.listening import (
@@ -92,7 +96,7 @@ async def running_gateway(
     GatewayMetrics(metrics, gateway)
     monitoring = WebMonitoring(metrics, seams.clock, lambda: "")
     application = WebApplication(
-        gateway_routes(gateway, EmbeddedFormats(plain_formats())),
+        gateway_routes(gateway, EmbeddedFormats(_formats(settings.schema_registry))),
         monitoring,
         NoAuthentication(),
         render_problem,
@@ -119,3 +123,12 @@ async def running_gateway(
 
 def _url(address: ListenAddress, tls: HttpTls | None) -> str:
     return f"http{'' if tls is None else 's'}://{address}"
+
+
+def _formats(schema_registry: str | None) -> dict[str, EmbeddedFormat]:
+    if schema_registry is None:
+        return plain_formats()
+    # Gateways without a registry need no packages for schemas.
+    from ottla.web.gateway.rest_v2.schema_formats import registry_formats
+
+    return registry_formats(schema_registry)

@@ -1,0 +1,137 @@
+"""Formats whose schemas a registry has: a zero byte, the schema's id, and the content."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from struct import Struct as Layout
+from typing import Any, Final, Protocol
+
+import jsonschema_rs
+import msgspec
+
+from ottla.schemas.errors import SchemaError
+from ottla.schemas.json_text import parse_json
+from ottla.web.gateway.rest_v2.avro_json import AvroJson
+from ottla.web.gateway.rest_v2.embedded_formats import EmbeddedFormat, SchemaChoice, plain_formats
+from ottla.web.gateway.rest_v2.registry_client import (
+    AVRO,
+    RegistryClient,
+    SchemaOfId,
+)
+from ottla.web.gateway.rest_v2.v2_errors import INVALID_DATA, unprocessable
+
+_PREFIX: Final = Layout(">bI")
+_MAGIC: Final = 0
+_KEPT_MAX: Final = 500
+_encoder: Final = msgspec.json.Encoder()
+
+
+class SchemaCodec(Protocol):
+    """Raises ValueError for what does not fit."""
+
+    def encode(self, value: Any) -> bytes: ...
+
+    def decode(self, content: bytes) -> Any: ...
+
+
+def _retrieve_nothing(_uri: str) -> Any:
+    """A schema must not make the gateway open an address."""
+    raise ValueError("it refers to a schema that is not registered")
+
+
+class JsonSchemaCodec:
+    def __init__(self, schema: SchemaOfId) -> None:
+        document = parse_json(schema.text)
+        registry = jsonschema_rs.Registry(
+            [(name, parse_json(text)) for name, text in schema.references],
+            retriever=_retrieve_nothing,
+        )
+        self._validator = jsonschema_rs.validator_for(
+            document, registry=registry, retriever=_retrieve_nothing
+        )
+
+    def encode(self, value: Any) -> bytes:
+        self._require_valid(value)
+        return _encoder.encode(value)
+
+    def decode(self, content: bytes) -> Any:
+        try:
+            return msgspec.json.decode(content)
+        except msgspec.MsgspecError as error:
+            raise ValueError(str(error)) from None
+
+    def _require_valid(self, value: Any) -> None:
+        try:
+            self._validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            raise ValueError(error.message) from None
+
+
+class RegistryFormat:
+    """One of the formats; `codec` makes what encodes and decodes with one schema."""
+
+    def __init__(
+        self,
+        registry: RegistryClient,
+        type_: str,
+        codec: Callable[[SchemaOfId], SchemaCodec],
+    ) -> None:
+        self._registry = registry
+        self._type = type_
+        self._make_codec = codec
+        self._codecs: OrderedDict[int, SchemaCodec] = OrderedDict()
+
+    async def prepare(self, topic: str, kind: str, schema: SchemaChoice) -> int | None:
+        if not schema:
+            return None
+        if schema.id is not None:
+            await self._codec(schema.id)
+            return schema.id
+        assert schema.text is not None
+        return await self._registry.register(f"{topic}-{kind}", self._type, schema.text)
+
+    async def encode(self, schema_id: int | None, value: Any) -> bytes:
+        assert schema_id is not None, "the request names a schema"
+        codec = await self._codec(schema_id)
+        try:
+            return _PREFIX.pack(_MAGIC, schema_id) + codec.encode(value)
+        except ValueError as error:
+            raise unprocessable(str(error), INVALID_DATA) from None
+
+    async def decode(self, content: bytes) -> Any:
+        if len(content) < _PREFIX.size or content[0] != _MAGIC:
+            raise ValueError("it does not begin with the id of a schema")
+        _, schema_id = _PREFIX.unpack_from(content)
+        return (await self._codec(schema_id)).decode(content[_PREFIX.size :])
+
+    async def _codec(self, schema_id: int) -> SchemaCodec:
+        known = self._codecs.get(schema_id)
+        if known is None:
+            schema = await self._registry.schema(schema_id)
+            if schema.type != self._type:
+                raise unprocessable(
+                    f"The schema {schema_id} is of the type {schema.type}, not {self._type}.",
+                    INVALID_DATA,
+                )
+            try:
+                known = self._codecs[schema_id] = self._make_codec(schema)
+            except (SchemaError, ValueError, RecursionError) as error:
+                raise unprocessable(
+                    f"The schema {schema_id} cannot be used: {error}", INVALID_DATA
+                ) from None
+            if len(self._codecs) > _KEPT_MAX:
+                self._codecs.popitem(last=False)
+        return known
+
+
+def registry_formats(url: str) -> dict[str, EmbeddedFormat]:
+    """All formats, with this registry."""
+    registry = RegistryClient(url)
+    return {
+        **plain_formats(),
+        "avro": RegistryFormat(
+            registry, AVRO, lambda schema: AvroJson(schema.text, schema.references)
+        ),
+        "jsonschema": RegistryFormat(registry, "JSON", JsonSchemaCodec),
+    }
