@@ -43,6 +43,7 @@ _GROUPS = (
     "cluster",
     "topics",
     "groups",
+    "shares",
     "transactions",
     "configs",
     "acls",

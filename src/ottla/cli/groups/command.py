@@ -142,9 +142,9 @@ def reset(
     [bold]Example[/]  ottla groups reset billing --to 2026-11-16T08:30 --topic orders --execute
     """
     with client_command() as terminal:
+        from ottla.cli.arguments.reset_position import parse_position
         from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.groups.reset import run_reset
-        from ottla.cli.groups.reset_position import parse_position
         from ottla.runtime.system_clock import SystemClock
 
         position = parse_position(to, now_ms=SystemClock().now_ms())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ottla.cli.arguments.partition_names import parse_partitions
+from ottla.cli.arguments.reset_position import Bounds, ResetPlace, ResetPosition, new_offset
 from ottla.cli.connection.topic_lookup import (
     earliest_offsets,
     existing_partitions,
@@ -16,7 +17,6 @@ from ottla.cli.display.cells import count, number
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.groups.client import alter_offsets, committed_offsets, describe_group, list_groups
-from ottla.cli.groups.reset_position import Bounds, ResetPlace, ResetPosition, new_offset
 from ottla.client.administration.admin import Admin
 from ottla.model import TopicPartition
 

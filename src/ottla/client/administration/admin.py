@@ -16,6 +16,7 @@ from ottla.client.administration.placement import PlacementOperations
 from ottla.client.administration.quorum import QuorumOperations
 from ottla.client.administration.quotas import QuotaOperations
 from ottla.client.administration.settings import ADMIN_PROPERTIES, AdminProperties
+from ottla.client.administration.share_groups import ShareGroupOperations
 from ottla.client.administration.tokens import TokenOperations
 from ottla.client.administration.topics import TopicOperations
 from ottla.client.administration.transactions import TransactionOperations
@@ -33,6 +34,7 @@ class Admin(
     OffsetOperations,
     GroupOperations,
     GroupOffsetOperations,
+    ShareGroupOperations,
     TransactionOperations,
     ClusterOperations,
     QuorumOperations,

@@ -92,6 +92,9 @@ class Admin:
     remove_group_members = WaitingMethod(AsyncAdmin.remove_group_members)
 
     list_group_offsets = WaitingMethod(AsyncAdmin.list_group_offsets)
+    describe_share_group = WaitingMethod(AsyncAdmin.describe_share_group)
+    list_share_group_offsets = WaitingMethod(AsyncAdmin.list_share_group_offsets)
+    alter_share_group_offsets = WaitingMethod(AsyncAdmin.alter_share_group_offsets)
     alter_group_offsets = WaitingMethod(AsyncAdmin.alter_group_offsets)
     delete_group_offsets = WaitingMethod(AsyncAdmin.delete_group_offsets)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.groups.reset_position import (
+from ottla.cli.arguments.reset_position import (
     Bounds,
     ResetPlace,
     ResetPosition,
     new_offset,
     parse_position,
 )
+from ottla.cli.exit_codes import CommandError, ExitCode
 
 NOW_MS = 1_800_000_000_000
 
