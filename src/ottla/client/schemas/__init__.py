@@ -1,0 +1,30 @@
+"""Serialisers and deserialisers by subject, for Avro, JSON Schema and Protobuf.
+
+    registry = RegistryClient("http://127.0.0.1:8081")
+    serializer = AvroSerializer(registry, '{"type": "record", ...}')
+    await producer.send("orders", await serializer.serialize("orders", {"id": 1}))
+
+    deserializer = SchemaDeserializer(registry)
+    value = await deserializer.deserialize(record.value, record.headers)
+
+The bytes are those of Confluent's clients: a zero, the schema's id, for Protobuf the message's
+place in its file, and the data; or the schema's GUID in a header. Needs `ottla[avro]` for Avro and
+`ottla[web]` for JSON Schema and Protobuf.
+"""
+
+from ottla.client.schemas.deserializer import SchemaDeserializer
+from ottla.client.schemas.registry_client import RegistryClient, RegistryError
+from ottla.client.schemas.serializers import (
+    AvroSerializer,
+    JsonSerializer,
+    ProtobufSerializer,
+)
+
+__all__ = [
+    "AvroSerializer",
+    "JsonSerializer",
+    "ProtobufSerializer",
+    "RegistryClient",
+    "RegistryError",
+    "SchemaDeserializer",
+]
