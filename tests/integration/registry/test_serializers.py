@@ -199,8 +199,5 @@ def test_confluents_protobuf_serialisers_read_and_are_read(
     written = protobuf.ProtobufSerializer(timestamp_pb2.Timestamp, theirs, conf)(value, context)
     found = run(SchemaDeserializer(registry, as_messages=True).deserialize(written))
     assert found.seconds == 5
-    ours = run(ProtobufSerializer(registry).serialize("pb", value))
-    # The client that has registered a schema keeps it in another form than this one needs.
-    other = SchemaRegistryClient({"url": process.url})
-    read = protobuf.ProtobufDeserializer(timestamp_pb2.Timestamp, conf, other)(ours, context)
-    assert read == value
+    # Their deserialiser cannot read a file that comes with the runtime; the bytes are the same.
+    assert run(ProtobufSerializer(registry).serialize("pb", value)) == written
