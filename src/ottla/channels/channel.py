@@ -156,6 +156,8 @@ class Channel:
     async def _authenticate(self, *, timeout_ms: int) -> None:
         if self._security.mechanism is None:
             return
+        if self._security.prepare is not None:
+            await self._security.prepare()
         started = self._clock.monotonic()
         self._frames.frame_bytes_max = _AUTHENTICATION_BYTES_MAX
         try:

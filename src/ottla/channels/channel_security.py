@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ottla.runtime.network import Address, Connection, ConnectionHandler, Network
 from ottla.security.sasl.mechanism import ClientMechanism
@@ -23,11 +23,13 @@ def _unobserved(address: Address, error: OSError | None) -> None: ...
 
 @dataclass(frozen=True, slots=True)
 class ChannelSecurity:
-    """`mechanism` makes the client's side of one SASL exchange; None means no authentication."""
+    """`mechanism` makes the client's side of one SASL exchange; None means no authentication.
+    `prepare` is awaited before, and gets what it needs, such as a token."""
 
     tls: TlsEndpoint | None = None
     mechanism: Callable[[], ClientMechanism] | None = None
     on_outcome: OnOutcome = _unobserved
+    prepare: Callable[[], Coroutine[Any, Any, None]] | None = None
 
     async def connect(
         self, network: Network, address: Address, handler: ConnectionHandler

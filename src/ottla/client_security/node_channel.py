@@ -9,7 +9,7 @@ from typing import Final
 
 from ottla.channels.channel_security import PLAINTEXT, ChannelSecurity
 from ottla.client_security import tls_stores
-from ottla.client_security.bearer_token import BearerTokenSource
+from ottla.client_security.bearer_login import BearerLogin
 from ottla.client_security.client_security import ClientSecurity
 from ottla.client_security.errors import ClientPropertyError, unreadable
 from ottla.client_security.property_names import is_only_of_librdkafka
@@ -17,10 +17,10 @@ from ottla.client_security.sasl_login import MECHANISM, PASSWORD, USERNAME
 from ottla.configs.listener_security import Store, TlsSettings
 from ottla.configs.value import Password
 from ottla.runtime.dice import Dice, SystemDice
+from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.tls.contexts import client_context
 from ottla.runtime.tls.endpoint import TlsEndpoint
 from ottla.security.sasl.mechanism import ClientMechanism, Mechanism
-from ottla.security.sasl.oauthbearer import OAuthBearerClient
 from ottla.security.sasl.plain import PlainClient
 from ottla.security.sasl.scram import ScramClient
 from ottla.security.sasl.scram_credential import SCRAM_BY_NAME, random_text
@@ -39,14 +39,20 @@ def channel_security(security: ClientSecurity, dice: Dice | None = None) -> Chan
             )
     if security.protocol == "PLAINTEXT":
         return PLAINTEXT
-    mechanism = _mechanism(security, dice or SystemDice()) if security.has_sasl else None
+    login = None
+    if security.has_sasl and security.bearer is not None:
+        login = BearerLogin(security.bearer, token_context(security), SystemClock())
+        mechanism: Callable[[], ClientMechanism] | None = login.mechanism
+    else:
+        mechanism = _mechanism(security, dice or SystemDice()) if security.has_sasl else None
+    prepare = None if login is None else login.prepare
     if not security.has_tls:
-        return ChannelSecurity(mechanism=mechanism)
+        return ChannelSecurity(mechanism=mechanism, prepare=prepare)
     try:
         endpoint = TlsEndpoint(_tls_settings(security), is_server=False)
     except OSError as error:
         raise _unusable(error) from None
-    return ChannelSecurity(tls=endpoint, mechanism=mechanism)
+    return ChannelSecurity(tls=endpoint, mechanism=mechanism, prepare=prepare)
 
 
 def token_context(security: ClientSecurity) -> ssl.SSLContext:
@@ -59,8 +65,6 @@ def token_context(security: ClientSecurity) -> ssl.SSLContext:
 
 def _mechanism(security: ClientSecurity, dice: Dice) -> Callable[[], ClientMechanism]:
     name = security.properties[MECHANISM]
-    if security.bearer is not None:
-        return _bearer(security, security.bearer)
     if name not in (Mechanism.PLAIN, *SCRAM_BY_NAME):
         raise _usage(
             f"sasl.mechanism={name} is supported only by librdkafka, which is not used here.",
@@ -76,19 +80,6 @@ def _mechanism(security: ClientSecurity, dice: Dice) -> Callable[[], ClientMecha
         nonce=random_text(dice.below),
         is_token=security.is_token,
     )
-
-
-def _bearer(security: ClientSecurity, source: BearerTokenSource) -> Callable[[], ClientMechanism]:
-    context = token_context(security)
-    # One command is short: a token that it has gets it to the end.
-    found: list[Password] = []
-
-    def token() -> Password:
-        if not found:
-            found.append(source.token(context).value)
-        return found[0]
-
-    return lambda: OAuthBearerClient(token)
 
 
 def _tls_settings(security: ClientSecurity) -> TlsSettings:

@@ -1,4 +1,4 @@
-"""confluent-kafka, kafka-python and aiokafka, with each mechanism over TLS."""
+"""The project's own client and others in Python, with each mechanism over TLS."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from tests.conformance.security.kafka_python import (
     KafkaPythonSecuredClient,
 )
 from tests.conformance.security.node import SecuredNode, running
+from tests.conformance.security.ottla import OttlaSecuredClient
 from tests.conformance.security.population import KINDS, SUE, Population
 from tests.conformance.security.usage import VALUES, assert_allowed, assert_refused, own_name
 
 CLIENTS: list[SecuredClient] = [
+    OttlaSecuredClient(),
     ConfluentSecuredClient(),
     KafkaPythonSecuredClient(),
     AiokafkaSecuredClient(),

@@ -48,9 +48,11 @@ def channel(properties: dict[str, str]) -> ChannelSecurity:
 
 
 def mechanism(properties: dict[str, str]) -> ClientMechanism:
-    found = channel(properties).mechanism
-    assert found is not None
-    return found()
+    security = channel(properties)
+    if security.prepare is not None:
+        asyncio.run(security.prepare())
+    assert security.mechanism is not None
+    return security.mechanism()
 
 
 def test_without_properties_there_is_no_security() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
 import threading
@@ -15,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from ottla.channels import ChannelError
 from ottla.client_security.client_security import parse_client_security
-from ottla.client_security.errors import NoTokenError
 from ottla.client_security.node_channel import channel_security
 
 pytest.importorskip("cryptography")
@@ -85,9 +86,11 @@ def properties(port: int, secret: str, directory: Path) -> dict[str, str]:
 
 
 def first_message(given: dict[str, str]) -> bytes:
-    make = channel_security(parse_client_security(given)).mechanism
-    assert make is not None
-    return make().first_message()
+    security = channel_security(parse_client_security(given))
+    assert security.prepare is not None
+    assert security.mechanism is not None
+    asyncio.run(security.prepare())
+    return security.mechanism().first_message()
 
 
 def test_a_token_is_requested_with_the_id_and_the_secret(tmp_path: Path) -> None:
@@ -96,7 +99,7 @@ def test_a_token_is_requested_with_the_id_and_the_secret(tmp_path: Path) -> None
 
 
 def test_a_wrong_secret_is_not_repeated_in_the_error(tmp_path: Path) -> None:
-    with serving(tmp_path) as port, pytest.raises(NoTokenError, match="Unauthorized") as raised:
+    with serving(tmp_path) as port, pytest.raises(ChannelError, match="Unauthorized") as raised:
         first_message(properties(port, "wrong-secret", tmp_path))
     assert "wrong-secret" not in str(raised.value)
 
@@ -105,5 +108,5 @@ def test_an_unknown_authority_is_not_trusted(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         given = properties(port, "a:b", tmp_path)
         del given["ssl.truststore.location"], given["ssl.truststore.type"]
-        with pytest.raises(NoTokenError, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(ChannelError, match="CERTIFICATE_VERIFY_FAILED"):
             first_message(given)
