@@ -16,9 +16,9 @@ from ottla.client.schemas import (
     AvroSerializer,
     JsonSerializer,
     ProtobufSerializer,
-    RegistryClient,
     RegistryError,
     SchemaDeserializer,
+    SchemaRegistryClient,
 )
 from ottla.client.schemas.framing import VALUE_HEADER, guid_header
 from ottla.client.schemas.registry_client import SchemaLink
@@ -50,8 +50,8 @@ def process() -> Iterator[RegistryProcess]:
 
 
 @pytest.fixture
-def registry(process: RegistryProcess) -> RegistryClient:
-    return RegistryClient(process.url)
+def registry(process: RegistryProcess) -> SchemaRegistryClient:
+    return SchemaRegistryClient(process.url)
 
 
 def run(coroutine: Any) -> Any:
@@ -66,7 +66,9 @@ def run(coroutine: Any) -> Any:
         (JsonSerializer, PERSON, {"name": "Ada"}),
     ],
 )
-def test_a_value_comes_back(registry: RegistryClient, kind: Any, schema: str, value: Any) -> None:
+def test_a_value_comes_back(
+    registry: SchemaRegistryClient, kind: Any, schema: str, value: Any
+) -> None:
     async def story() -> None:
         data = await kind(registry, schema).serialize(f"t{abs(hash(schema))}", value)
         assert data is not None
@@ -77,7 +79,7 @@ def test_a_value_comes_back(registry: RegistryClient, kind: Any, schema: str, va
 
 
 def test_a_protobuf_message_comes_back_with_what_its_file_imports(
-    registry: RegistryClient,
+    registry: SchemaRegistryClient,
 ) -> None:
     async def story() -> None:
         field = type_pb2.Field(name="a", number=3)
@@ -91,7 +93,7 @@ def test_a_protobuf_message_comes_back_with_what_its_file_imports(
     run(story())
 
 
-def test_a_value_that_does_not_fit_is_refused(registry: RegistryClient) -> None:
+def test_a_value_that_does_not_fit_is_refused(registry: SchemaRegistryClient) -> None:
     async def story() -> None:
         with pytest.raises(SerializationError, match="Avro"):
             await AvroSerializer(registry, ORDER).serialize("bad", {"id": "x"})
@@ -108,7 +110,7 @@ def test_a_value_that_does_not_fit_is_refused(registry: RegistryClient) -> None:
     run(story())
 
 
-def test_a_schema_with_references(registry: RegistryClient) -> None:
+def test_a_schema_with_references(registry: SchemaRegistryClient) -> None:
     inner = '{"type":"record","name":"x.In","fields":[{"name":"n","type":"int"}]}'
     outer = '{"type":"record","name":"Out","fields":[{"name":"i","type":"x.In"}]}'
 
@@ -122,7 +124,7 @@ def test_a_schema_with_references(registry: RegistryClient) -> None:
     run(story())
 
 
-def test_columns_become_columns(registry: RegistryClient) -> None:
+def test_columns_become_columns(registry: SchemaRegistryClient) -> None:
     async def story() -> None:
         rows = pa.array([{"id": 1, "to": None}, None, {"id": 2, "to": "b"}])
         column = await AvroSerializer(registry, ORDER).serialize_column("columns", rows)
@@ -134,7 +136,7 @@ def test_columns_become_columns(registry: RegistryClient) -> None:
     run(story())
 
 
-def test_a_header_may_name_the_schema(registry: RegistryClient) -> None:
+def test_a_header_may_name_the_schema(registry: SchemaRegistryClient) -> None:
     async def story() -> None:
         known = await registry.register("guid-value", ORDER, "AVRO")
         data = await AvroSerializer(registry, ORDER).serialize("guid", {"id": 1, "to": None})
@@ -146,7 +148,7 @@ def test_a_header_may_name_the_schema(registry: RegistryClient) -> None:
     run(story())
 
 
-def test_a_reader_schema_adds_defaults(registry: RegistryClient) -> None:
+def test_a_reader_schema_adds_defaults(registry: SchemaRegistryClient) -> None:
     async def story() -> None:
         data = await AvroSerializer(registry, ORDER).serialize("reader", {"id": 1, "to": None})
         wider = json.loads(ORDER)
@@ -165,13 +167,13 @@ def confluent() -> Any:
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"
 )
 def test_confluents_avro_serialisers_read_and_are_read(
-    process: RegistryProcess, registry: RegistryClient
+    process: RegistryProcess, registry: SchemaRegistryClient
 ) -> None:
     avro = confluent()
-    from confluent_kafka.schema_registry import SchemaRegistryClient
+    from confluent_kafka.schema_registry import SchemaRegistryClient as Theirs
     from confluent_kafka.serialization import MessageField, SerializationContext
 
-    theirs = SchemaRegistryClient({"url": process.url})
+    theirs = Theirs({"url": process.url})
     context = SerializationContext("both", MessageField.VALUE)
     value = {"id": 9, "to": "z"}
     written = avro.AvroSerializer(theirs, ORDER)(value, context)
@@ -185,14 +187,14 @@ def test_confluents_avro_serialisers_read_and_are_read(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"
 )
 def test_confluents_protobuf_serialisers_read_and_are_read(
-    process: RegistryProcess, registry: RegistryClient
+    process: RegistryProcess, registry: SchemaRegistryClient
 ) -> None:
     confluent()
     protobuf = pytest.importorskip("confluent_kafka.schema_registry.protobuf")
-    from confluent_kafka.schema_registry import SchemaRegistryClient
+    from confluent_kafka.schema_registry import SchemaRegistryClient as Theirs
     from confluent_kafka.serialization import MessageField, SerializationContext
 
-    theirs = SchemaRegistryClient({"url": process.url})
+    theirs = Theirs({"url": process.url})
     context = SerializationContext("pb", MessageField.VALUE)
     value = timestamp_pb2.Timestamp(seconds=5)
     conf = {"use.deprecated.format": False}

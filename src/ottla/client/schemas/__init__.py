@@ -1,6 +1,6 @@
 """Serialisers and deserialisers by subject, for Avro, JSON Schema and Protobuf.
 
-    registry = RegistryClient("http://127.0.0.1:8081")
+    registry = SchemaRegistryClient("http://127.0.0.1:8081")
     serializer = AvroSerializer(registry, '{"type": "record", ...}')
     await producer.send("orders", await serializer.serialize("orders", {"id": 1}))
 
@@ -13,7 +13,7 @@ place in its file, and the data; or the schema's GUID in a header. Needs `ottla[
 """
 
 from ottla.client.schemas.deserializer import SchemaDeserializer
-from ottla.client.schemas.registry_client import RegistryClient, RegistryError
+from ottla.client.schemas.registry_client import RegistryError, SchemaRegistryClient
 from ottla.client.schemas.serializers import (
     AvroSerializer,
     JsonSerializer,
@@ -24,7 +24,7 @@ __all__ = [
     "AvroSerializer",
     "JsonSerializer",
     "ProtobufSerializer",
-    "RegistryClient",
     "RegistryError",
     "SchemaDeserializer",
+    "SchemaRegistryClient",
 ]

@@ -10,7 +10,7 @@ import json
 from typing import Any, NamedTuple, Protocol
 
 from ottla.client.errors import SerializationError
-from ottla.client.schemas.registry_client import KnownSchema, RegistryClient, SchemaLink
+from ottla.client.schemas.registry_client import KnownSchema, SchemaLink, SchemaRegistryClient
 
 
 class RecordCodec(Protocol):
@@ -29,7 +29,9 @@ class SchemaSet(NamedTuple):
     references: dict[str, str]
 
 
-async def collect(registry: RegistryClient, schema: KnownSchema, *, form: str = "") -> SchemaSet:
+async def collect(
+    registry: SchemaRegistryClient, schema: KnownSchema, *, form: str = ""
+) -> SchemaSet:
     """Raises RegistryError."""
     found: dict[str, str] = {}
     await _collect(registry, schema.references, found, form)
@@ -37,7 +39,7 @@ async def collect(registry: RegistryClient, schema: KnownSchema, *, form: str = 
 
 
 async def _collect(
-    registry: RegistryClient, links: tuple[SchemaLink, ...], found: dict[str, str], form: str
+    registry: SchemaRegistryClient, links: tuple[SchemaLink, ...], found: dict[str, str], form: str
 ) -> None:
     for link in links:
         if link.name not in found:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ottla.client.schemas.codecs import AvroCodec, JsonCodec, RecordCodec, SchemaSet, collect
 from ottla.client.schemas.framing import FramedData, unframe_record
-from ottla.client.schemas.registry_client import KnownSchema, RegistryClient
+from ottla.client.schemas.registry_client import KnownSchema, SchemaRegistryClient
 from ottla.client.schemas.serializers import AVRO, PROTOBUF
 
 _SERIALIZED = "serialized"
@@ -18,7 +18,11 @@ class SchemaDeserializer:
     Protobuf messages become dicts, or with `as_messages` messages of dynamic classes."""
 
     def __init__(
-        self, registry: RegistryClient, *, reader: str | None = None, as_messages: bool = False
+        self,
+        registry: SchemaRegistryClient,
+        *,
+        reader: str | None = None,
+        as_messages: bool = False,
     ) -> None:
         self._registry = registry
         self._reader = None if reader is None else SchemaSet(KnownSchema(AVRO, reader, ()), {})

@@ -48,7 +48,7 @@ class KnownSchema(NamedTuple):
     guid: str = ""
 
 
-class RegistryClient:
+class SchemaRegistryClient:
     """`url` may be several, separated by commas: the next one is tried when one does not answer."""
 
     def __init__(

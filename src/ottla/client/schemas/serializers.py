@@ -12,7 +12,7 @@ from typing import Any, Final
 from ottla.client.errors import SerializationError
 from ottla.client.schemas.codecs import AvroCodec, JsonCodec, RecordCodec, collect
 from ottla.client.schemas.framing import encode_indexes, frame
-from ottla.client.schemas.registry_client import KnownSchema, RegistryClient, SchemaLink
+from ottla.client.schemas.registry_client import KnownSchema, SchemaLink, SchemaRegistryClient
 
 AVRO: Final = "AVRO"
 JSON: Final = "JSON"
@@ -30,7 +30,7 @@ class _TextSerializer:
 
     def __init__(
         self,
-        registry: RegistryClient,
+        registry: SchemaRegistryClient,
         schema: str,
         *,
         references: tuple[SchemaLink, ...] = (),
@@ -102,7 +102,7 @@ class ProtobufSerializer:
     the path of its import."""
 
     def __init__(
-        self, registry: RegistryClient, *, registers: bool = True, normalizes: bool = False
+        self, registry: SchemaRegistryClient, *, registers: bool = True, normalizes: bool = False
     ) -> None:
         self._registry = registry
         self._registers = registers
