@@ -70,10 +70,6 @@ class Admin(
         cluster = ClientCluster(cluster_settings(parsed.values, parsed.security), seams)
         super().__init__(cluster, timeout=parsed.values["default.api.timeout.ms"] / _MS)
 
-    async def close(self) -> None:
-        """Closes all connections. A call in progress fails."""
-        await self._cluster.close()
-
     async def __aenter__(self) -> Self:
         return self
 

@@ -14,7 +14,13 @@ from typing import Any, Final, TypeVar
 from ottla.channels import ChannelError
 from ottla.client.administration.results import Results
 from ottla.client.cluster import ClientCluster, CoordinatorKind
-from ottla.client.errors import ClientError, ConnectionFailedError, TimedOutError, error_for
+from ottla.client.errors import (
+    ClientError,
+    ConnectionFailedError,
+    IllegalStateError,
+    TimedOutError,
+    error_for,
+)
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.wire.schema import Message
 
@@ -26,6 +32,8 @@ ANY_NODE: Final = -1
 # Items per request: as many as a cluster can well answer within the time of a request.
 ITEMS_MAX: Final = 100
 _MS: Final = 1_000
+# Within this time, brokers know topics that were created.
+_NEWS_SECONDS: Final = 1.0
 # The state of the cluster is about to change, and the same request is answered then.
 _TRANSIENT: Final = frozenset(
     {
@@ -96,6 +104,16 @@ class AdminRequests:
     def __init__(self, cluster: ClientCluster, *, timeout: float) -> None:
         self._cluster = cluster
         self._timeout = timeout
+        self._is_closed = False
+
+    async def close(self) -> None:
+        """Closes all connections. A call in progress fails."""
+        self._is_closed = True
+        await self._cluster.close()
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise IllegalStateError("this Admin is closed")
 
     def _deadline(self, timeout: float | None) -> float:
         return self._cluster.clock.monotonic() + (self._timeout if timeout is None else timeout)
@@ -108,7 +126,12 @@ class AdminRequests:
         self, what: str, attempt: Callable[[], Awaitable[V]], timeout: float | None
     ) -> V:
         """For requests that fail as a whole."""
-        return await self._cluster.retrying(what, attempt, deadline=self._deadline(timeout))
+
+        async def once() -> V:
+            self._require_open()
+            return await attempt()
+
+        return await self._cluster.retrying(what, once, deadline=self._deadline(timeout))
 
     async def _ask_any(self, what: str, request: Message, timeout: float | None) -> Any:
         """The answer of any node."""
@@ -154,6 +177,7 @@ class AdminRequests:
 
         async def once() -> None:
             nonlocal pending
+            self._require_open()
             outcomes = await attempt(pending)
             found.update({key: outcomes.get(key, _LEFT_OUT) for key in pending})
             pending = [key for key in pending if is_transient(found[key])]
@@ -227,6 +251,7 @@ class AdminRequests:
         timeout: float | None,
     ) -> Results[int, V]:
         """One request to each broker; None for all that serve."""
+        deadline = self._deadline(timeout)
         if brokers is None:
             known = await self._retrying(what, lambda: self._cluster.refresh(()), timeout)
             brokers = sorted(known.nodes)
@@ -237,7 +262,8 @@ class AdminRequests:
         async def attempt(ids: Sequence[int]) -> Outcomes[int, V]:
             return await self._by_node({each: each for each in ids}, of_one)
 
-        return await self._each(what, brokers, attempt, timeout)
+        left = max(deadline - self._cluster.clock.monotonic(), 0)
+        return await self._each(what, brokers, attempt, left)
 
     async def _each_leader(
         self,
@@ -246,8 +272,9 @@ class AdminRequests:
         exchange: Exchange[TopicPartition, V],
         timeout: float | None,
     ) -> Results[TopicPartition, V]:
-        """One request to each leader."""
+        """One request to each leader. What was created a moment ago, not every broker knows."""
         is_first = True
+        known_by = self._cluster.clock.monotonic() + _NEWS_SECONDS
 
         async def attempt(names: Sequence[TopicPartition]) -> Outcomes[TopicPartition, V]:
             nonlocal is_first
@@ -255,20 +282,25 @@ class AdminRequests:
             if not (is_first and is_known):
                 await self._cluster.refresh({name.topic for name in names})
             is_first = False
-            return await self._by_node({name: self._place(name) for name in names}, exchange)
+            may_be_news = self._cluster.clock.monotonic() < known_by
+            places = {name: self._place(name, may_be_news=may_be_news) for name in names}
+            return await self._by_node(places, exchange)
 
-        return await self._each(what, partitions, attempt, timeout)
+        names = [TopicPartition(*each) for each in partitions]
+        return await self._each(what, names, attempt, timeout)
 
-    def _place(self, name: TopicPartition) -> int | ClientError:
+    def _place(self, name: TopicPartition, *, may_be_news: bool) -> int | ClientError:
         leader = self._cluster.leader(name)
         if leader is not None:
             return leader.node_id
-        metadata = self._cluster.metadata
-        if (code := metadata.errors.get(name.topic)) is not None:
-            return node_error(code, f"topic {name.topic} cannot be used")
+        metadata, code = self._cluster.metadata, ErrorCode.LEADER_NOT_AVAILABLE
+        reason = f"{name} has no leader"
         if metadata.partition(name) is None:
-            return node_error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {name}")
-        return node_error(ErrorCode.LEADER_NOT_AVAILABLE, f"{name} has no leader")
+            code = metadata.errors.get(name.topic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            reason = f"there is no partition {name}"
+        if code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            return node_error(code, reason if code is ErrorCode.LEADER_NOT_AVAILABLE else None)
+        return node_error(ErrorCode.LEADER_NOT_AVAILABLE if may_be_news else code, reason)
 
     async def _each_key(
         self,

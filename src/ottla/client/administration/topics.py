@@ -169,6 +169,10 @@ class TopicOperations(AdminRequests):
 
         return await self._in_requests("delete topics", topics, send, timeout)
 
+    async def delete_topic(self, topic: str | Uuid, *, timeout: float | None = None) -> None:
+        """Deletes one topic. Raises UnknownTopicOrPartitionError and others."""
+        (await self.delete_topics([topic], timeout=timeout)).all()
+
     async def create_partitions(
         self,
         counts: Mapping[str, int | PartitionCount],

@@ -72,6 +72,7 @@ class Admin:
     create_topics = WaitingMethod(AsyncAdmin.create_topics)
     create_topic = WaitingMethod(AsyncAdmin.create_topic)
     delete_topics = WaitingMethod(AsyncAdmin.delete_topics)
+    delete_topic = WaitingMethod(AsyncAdmin.delete_topic)
     create_partitions = WaitingMethod(AsyncAdmin.create_partitions)
     list_topics = WaitingMethod(AsyncAdmin.list_topics)
     describe_topics = WaitingMethod(AsyncAdmin.describe_topics)

@@ -17,6 +17,7 @@ from ottla.client.errors import (
     ApiError,
     ConnectionFailedError,
     GroupIdNotFoundError,
+    IllegalStateError,
     TopicAlreadyExistsError,
     UnknownTopicOrPartitionError,
 )
@@ -174,6 +175,46 @@ def test_partitions_that_do_not_exist_fail_alone() -> None:
         found = await admin.list_offsets({PARTITIONS[0]: OffsetSpec.LATEST, missing: 0})
         assert found[PARTITIONS[0]] is not None
         assert isinstance(found.error(missing), UnknownTopicOrPartitionError)
+
+    TwoBrokers().run(work)
+
+
+def test_a_topic_that_was_just_created_is_waited_for() -> None:
+    cluster = TwoBrokers()
+    looks = 0
+
+    def metadata_with_news() -> MetadataResponse:
+        nonlocal looks
+        looks += 1
+        known = cluster._metadata()
+        if looks < 3:
+            known.topics.clear()
+        return known
+
+    async def work(admin: Admin) -> None:
+        cluster.brokers[1].metadata = metadata_with_news
+        (await admin.list_offsets({PARTITIONS[0]: OffsetSpec.LATEST})).all()
+
+    cluster.run(work)
+    assert looks >= 3
+
+
+def test_partitions_may_be_plain_tuples() -> None:
+    async def work(admin: Admin) -> None:
+        found = await admin.list_offsets({("t", 1): 0})  # type: ignore[dict-item]
+        assert found[TopicPartition("t", 1)] is not None
+
+    TwoBrokers().run(work)
+
+
+def test_a_closed_admin_says_so() -> None:
+    async def work(admin: Admin) -> None:
+        await admin.list_topics()
+        await admin.close()
+        with pytest.raises(IllegalStateError, match="closed"):
+            await admin.list_topics()
+        with pytest.raises(IllegalStateError, match="closed"):
+            await admin.list_offsets(LATEST)
 
     TwoBrokers().run(work)
 
