@@ -11,7 +11,7 @@ from ottla.simulation.cluster.cluster import start_cluster
 from ottla.simulation.world.host import Host
 from tests.support.soak import IS_SOAK
 
-SEEDS = range(200 if IS_SOAK else 12)
+SEEDS = range(200 if IS_SOAK else 6)
 PARTITIONS = 2
 RECORDS = 120
 

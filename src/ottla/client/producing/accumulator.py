@@ -49,6 +49,8 @@ class Accumulator:
             settings.codec, settings.compression_level, settings.transactional_id is not None
         )
         self.topics: dict[str, TopicQueues] = {}
+        # The topics whose metadata is kept fresh.
+        self._watched: set[str] = set()
         # Set when a batch was full: the loop should have a turn before the next record.
         self.should_yield = False
         self._cluster = cluster
@@ -66,7 +68,7 @@ class Accumulator:
         self._batch_body_max = settings.batch_size - HEADER_BYTES
         self._linger_seconds = settings.linger_ms / 1_000
         self._delivery_seconds = settings.delivery_timeout_ms / 1_000
-        cluster.on_metadata(self._grow)
+        cluster.on_metadata(self._metadata_changed)
 
     def append(
         self,
@@ -182,7 +184,9 @@ class Accumulator:
             ignores_keys=settings.ignores_keys,
             is_adaptive=settings.is_adaptive,
         )
-        self._cluster.watch_topics(self.topics)
+        self.topics[topic].last_used = self._clock.monotonic()
+        self._watched.add(topic)
+        self._drop_idle()
         return True
 
     def _begin(
@@ -196,6 +200,9 @@ class Accumulator:
             return needed
         now = self._clock.monotonic()
         found.last_used = now
+        if found.topic not in self._watched:
+            self._watched.add(found.topic)
+            self._cluster.watch_topics(self._watched)
         batch = ProducerBatch(
             queue.partition, timestamp, deadline=now + self._delivery_seconds, reserved=needed
         )
@@ -234,9 +241,18 @@ class Accumulator:
             TopicPartition(topic, index), self.format, in_flight_max=self._settings.in_flight_max
         )
 
-    def _grow(self) -> None:
-        """New partitions of topics (KIP-195). A topic never has fewer, unless it was deleted and
-        created again: then records for the others fail, since nothing leads them."""
+    def _drop_idle(self) -> None:
+        """Leaves topics that were not used for `metadata.max.idle.ms` out of the next refreshes.
+        Their queues stay, since they have the sequence numbers."""
+        oldest = self._clock.monotonic() - self._settings.metadata_max_idle_ms / 1_000
+        for topic, found in self.topics.items():
+            if found.last_used < oldest and not any(len(queue) for queue in found.queues):
+                self._watched.discard(topic)
+        self._cluster.watch_topics(self._watched)
+
+    def _metadata_changed(self) -> None:
+        """Makes queues for new partitions (KIP-195). A topic never has fewer, unless it was deleted
+        and created again: then records for the others fail, since nothing leads them."""
         for topic, found in self.topics.items():
             known = self._cluster.metadata.topics.get(topic)
             if known is not None and len(known.partitions) > len(found.queues):
