@@ -292,7 +292,6 @@ class Broker:
 
     @cached_property
     def controller_apis(self) -> dict[int, HandledApi]:
-        # Imported when first used: a node without a controller listener never needs it.
         from ottla.broker.controller_apis import controller_apis
 
         return controller_apis(self)
@@ -306,7 +305,7 @@ class Broker:
 
     @cached_property
     def sharing(self) -> Sharing:
-        from ottla.broker.sharing.sharing import Sharing
+        from ottla.broker.sharing.sharing import Sharing  # with the first share group
 
         return Sharing(
             self.cluster,
@@ -315,6 +314,7 @@ class Broker:
             self.coordinators.shares,
             self.changes,
             self.peers,
+            self.commit,
             self.failures,
             self.metrics,
             self._seams,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 API_VERSIONS: Final = 4
+PRODUCE: Final = 13
 FETCH: Final = 18
 LIST_OFFSETS: Final = 9
 OFFSET_FOR_LEADER_EPOCH: Final = 4

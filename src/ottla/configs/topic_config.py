@@ -82,6 +82,7 @@ class EffectiveTopicConfig:
     min_cleanable_dirty_ratio = Setting[float]("min.cleanable.dirty.ratio")
     min_compaction_lag_ms = Setting[int]("min.compaction.lag.ms")
     min_insync_replicas = Setting[int]("min.insync.replicas")
+    takes_dead_letters = Setting[bool]("errors.deadletterqueue.group.enable")
     record_validation = Setting[str]("ottla.record.validation")
     preallocate = Setting[bool]("preallocate")
     remote_log_copy_disable = Setting[bool]("remote.log.copy.disable")

@@ -1,8 +1,9 @@
 """Features and their levels (KIP-584): those that Ottla supports, and the initial ones of a
 cluster.
 
-They are those of Kafka 4.3.1; its initial levels are all stable. `metadata.version` determines the
-versions in which records are written; 7 (3.3-IV3) is the lowest that Kafka 4 reads.
+They are those of Kafka 4.3.1, and share.version 2; its initial levels are all stable.
+`metadata.version` determines the versions in which records are written; 7 (3.3-IV3) is the lowest
+that Kafka 4 reads.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ SUPPORTED_FEATURES: Final = {
     "group.version": VersionRange(0, 1),
     KRAFT_VERSION: VersionRange(0, 1),
     METADATA_VERSION: VersionRange(7, 30),
-    SHARE_VERSION: VersionRange(0, 1),
+    # Level 2 (KIP-1191, dead letters) is that of Kafka 4.4.
+    SHARE_VERSION: VersionRange(0, 2),
     "streams.version": VersionRange(0, 1),
     TRANSACTION_VERSION: VersionRange(0, 2),
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, 1),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
 
 from ottla.shares.record_state import RecordState
 from ottla.shares.state_batch import StateBatch
@@ -88,18 +90,36 @@ class Run:
         )
 
 
+class DeadCause(Enum):
+    """Why a share group gave a record up."""
+
+    REJECTED = "rejected"
+    LIMIT = "limit"
+
+
+class DeadRecords(NamedTuple):
+    first: int
+    last: int
+    delivery_count: int
+    cause: DeadCause
+
+
 class Change:
     """A change of some runs that is being stored: first committed, then applied; or rolled
     back."""
 
-    __slots__ = ("batches", "runs")
+    __slots__ = ("batches", "dead", "runs")
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.batches: list[StateBatch] = []
+        # The records that the group gives up with this change.
+        self.dead: list[DeadRecords] = []
 
-    def add(self, run: Run, target: RecordState) -> None:
+    def add(self, run: Run, target: RecordState, cause: DeadCause | None = None) -> None:
         assert run.change is None
+        if target is RecordState.ARCHIVED and cause is not None:
+            self.dead.append(DeadRecords(run.first, run.last, run.delivery_count, cause))
         run.change, run.target = self, target
         self.runs.append(run)
         self.batches.append(StateBatch(run.first, run.last, target, run.delivery_count))

@@ -25,7 +25,7 @@ from ottla.shares.delivery import AcknowledgedOffsets, Acquired, BatchOffsets, T
 from ottla.shares.delivery_settings import DeliverySettings
 from ottla.shares.in_flight import RecordsInFlight
 from ottla.shares.record_state import AcknowledgeType, RecordState
-from ottla.shares.runs import NO_MEMBER, Change, Run
+from ottla.shares.runs import NO_MEMBER, Change, DeadCause, Run
 from ottla.shares.state_batch import StateBatch
 from ottla.shares.taking import Taking, split_at_batches
 
@@ -34,6 +34,11 @@ _TARGETS: Final = {
     AcknowledgeType.ACCEPT: RecordState.ACKNOWLEDGED,
     AcknowledgeType.RELEASE: RecordState.AVAILABLE,
     AcknowledgeType.REJECT: RecordState.ARCHIVED,
+}
+# Why a record that is archived after this acknowledgement is dead; gaps have no records.
+_CAUSES: Final = {
+    AcknowledgeType.RELEASE: DeadCause.LIMIT,
+    AcknowledgeType.REJECT: DeadCause.REJECTED,
 }
 _FOREVER: Final = float("inf")
 
@@ -149,7 +154,8 @@ class SharePartition(RecordsInFlight):
                 if kind is AcknowledgeType.RENEW:
                     run.lock_ends = now + settings.lock_ms
                 else:
-                    change.add(run, self._target(run, _TARGETS[kind], settings))
+                    target = self._target(run, _TARGETS[kind], settings)
+                    change.add(run, target, _CAUSES.get(kind))
             if kind is AcknowledgeType.RENEW:
                 self.runs.join(first, last)
         return change
@@ -205,7 +211,8 @@ class SharePartition(RecordsInFlight):
         change, settings = Change(), self.settings()
         for run in self.runs:
             if is_released(run):
-                change.add(run, self._target(run, RecordState.AVAILABLE, settings))
+                target = self._target(run, RecordState.AVAILABLE, settings)
+                change.add(run, target, DeadCause.LIMIT)
         return change
 
     def commit(self, change: Change, *, now: float) -> None:

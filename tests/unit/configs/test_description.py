@@ -42,7 +42,8 @@ def rows(entries: Iterable[ConfigEntry]) -> list[dict[str, Any]]:
             "synonyms": [[name, value, source.name] for name, value, source in entry.synonyms],
         }
         for entry in entries
-        if not entry.name.startswith("ottla.") and entry.name not in OF_THE_AUTHORIZER
+        if not entry.name.startswith(("ottla.", "errors.deadletterqueue."))
+        and entry.name not in OF_THE_AUTHORIZER
     ]
 
 

@@ -18,11 +18,20 @@ _BACKOFF: Final = 2.0
 _GROUPS_MAX: Final = 10_000
 
 
+class DeadLetterTopic(NamedTuple):
+    """The name is empty if the group has none."""
+
+    name: str = ""
+    # Whether keys and values are copied.
+    copies: bool = False
+
+
 class GroupDelivery(NamedTuple):
     settings: DeliverySettings
     isolation: Isolation
     # earliest, latest or by_duration:PnDTnHnMn.nS
     offset_reset: str
+    dead_letters: DeadLetterTopic
 
 
 class GroupDeliveries:
@@ -68,4 +77,8 @@ def _delivery(own: Mapping[str, str], broker: ConfigValues) -> GroupDelivery:
         ),
         Isolation.READ_COMMITTED if isolation == _COMMITTED else Isolation.READ_UNCOMMITTED,
         str(effective_group_value("share.auto.offset.reset", own, broker)),
+        DeadLetterTopic(
+            str(effective_group_value("errors.deadletterqueue.topic.name", own, broker)),
+            bool(effective_group_value("errors.deadletterqueue.copy.record.enable", own, broker)),
+        ),
     )

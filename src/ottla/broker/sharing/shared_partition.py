@@ -15,6 +15,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from ottla.broker.sharing.dead_letters import DeadLetters
 from ottla.broker.sharing.group_delivery import GroupDeliveries
 from ottla.broker.sharing.share_metrics import ShareMetrics
 from ottla.broker.sharing.start_offsets import StartOffsets
@@ -83,6 +84,7 @@ class SharingContext(NamedTuple):
     deliveries: GroupDeliveries
     start_offsets: StartOffsets
     metrics: ShareMetrics
+    dead_letters: DeadLetters
     # Called when a partition has closed.
     closed: Callable[[SharedPartition], None]
 
@@ -206,13 +208,17 @@ class SharedPartition:
         """Closes this state when what is being written is stored: a state that is loaded before
         would not have it."""
         self._is_unused = True
-        if not self._is_writing and not self._queued:
+        if not self._is_writing and not self._queued and not self._has_changes():
             self.close(
                 KafkaError(
                     ErrorCode.LEADER_NOT_AVAILABLE,
                     f"group {self.key.group_id} has no share session on this node",
                 )
             )
+
+    def _has_changes(self) -> bool:
+        """Whether changes wait for their dead letters."""
+        return self.is_active and any(run.change is not None for run in self.machine.runs)
 
     def close(self, error: KafkaError) -> None:
         """For good: the next fetch loads the state again."""
@@ -236,8 +242,26 @@ class SharedPartition:
         if not change.batches or not self.is_active:
             stored(self.error)
             return
-        self._queued.append((change, stored))
-        self._maybe_write()
+        context, group_id = self._context, self.key.group_id
+        context.dead_letters.write(
+            group_id,
+            self.partition,
+            context.deliveries.of(group_id).dead_letters,
+            change.dead,
+            partial(self._enqueue, change, stored),
+        )
+
+    def _enqueue(self, change: Change, stored: Stored, error: KafkaError | None) -> None:
+        """The dead letters of the change are written."""
+        if not self.is_active:
+            stored(self.error)
+        elif error is not None:
+            self.machine.roll_back(change)
+            stored(error)
+            self.settle(retry_seconds=_RETRY_SECONDS)
+        else:
+            self._queued.append((change, stored))
+            self._maybe_write()
 
     def _maybe_write(self) -> None:
         if self._is_writing or not self._queued:

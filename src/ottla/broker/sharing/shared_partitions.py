@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.sharing.dead_letters import DeadLetters
 from ottla.broker.sharing.group_delivery import GroupDeliveries
 from ottla.broker.sharing.share_metrics import ShareMetrics
 from ottla.broker.sharing.shared_partition import SharedPartition, SharingContext
@@ -31,12 +32,13 @@ class SharedPartitions:
         deliveries: GroupDeliveries,
         start_offsets: StartOffsets,
         metrics: ShareMetrics,
+        dead_letters: DeadLetters,
         clock: Clock,
     ) -> None:
         self._cluster = cluster
         self._partitions = partitions
         self._context = SharingContext(
-            clock, states, deliveries, start_offsets, metrics, self._closed
+            clock, states, deliveries, start_offsets, metrics, dead_letters, self._closed
         )
         self._by_key: dict[ShareKey, SharedPartition] = {}
         self._by_group: defaultdict[str, dict[ShareKey, None]] = defaultdict(dict)

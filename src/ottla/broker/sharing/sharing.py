@@ -13,6 +13,7 @@ from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.sharing.acknowledging import Acknowledging
+from ottla.broker.sharing.dead_letters import DeadLetters
 from ottla.broker.sharing.group_delivery import GroupDeliveries
 from ottla.broker.sharing.share_fetches import ShareFetches
 from ottla.broker.sharing.share_lag import ShareLags
@@ -23,6 +24,7 @@ from ottla.broker.sharing.start_offsets import StartOffsets
 from ottla.controller.quorum_seams import Seams
 from ottla.metrics import Metrics
 from ottla.replication.partitions import Partitions
+from ottla.storage.log.group_commit import GroupCommit
 
 if TYPE_CHECKING:
     from ottla.coordinator.shares.coordinator import ShareCoordinator
@@ -39,6 +41,7 @@ class Sharing:
         shares: CoordinatorShards[ShareCoordinator],
         changes: MetadataChanges,
         peers: BrokerPeers,
+        commit: GroupCommit,
         failures: StorageFailures,
         metrics: Metrics,
         seams: Seams,
@@ -59,6 +62,17 @@ class Sharing:
             self.deliveries,
             StartOffsets(cluster, peers, clock, tasks),
             self.metrics,
+            DeadLetters(
+                cluster,
+                partitions,
+                peers,
+                commit,
+                failures,
+                metrics,
+                clock,
+                tasks,
+                seams.background,
+            ),
             clock,
         )
         replication.listen(self.shared)

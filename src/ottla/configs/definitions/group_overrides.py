@@ -16,9 +16,16 @@ OTTLA_GROUP_CONFIGS: Final = (
     int32("ottla.share.retry.delay.ms", 0, at_least(0)),
 )
 
+# KIP-1191, of Kafka 4.4.
+DEAD_LETTER_CONFIGS: Final = (
+    boolean("errors.deadletterqueue.copy.record.enable", False),
+    string("errors.deadletterqueue.topic.name", ""),
+)
+
 GROUP_CONFIGS: Final = definitions(
     (
         *OTTLA_GROUP_CONFIGS,
+        *DEAD_LETTER_CONFIGS,
         int32("consumer.assignment.interval.ms", 1000, at_least(0)),
         int32("consumer.heartbeat.interval.ms", 5000, at_least(1)),
         int32("consumer.session.timeout.ms", 45_000, at_least(1)),

@@ -18,6 +18,8 @@ from ottla.configs.definition import (
 from ottla.configs.validators import at_least, between, list_of
 
 SHARE_GROUPS_CONFIGS: Final = (
+    # KIP-1191, of Kafka 4.4.
+    string("errors.deadletterqueue.topic.name.prefix", "dlq."),
     int32("group.share.assignment.interval.ms", 1000, at_least(0), CLUSTER_WIDE),
     int32("group.share.delivery.count.limit", 5, between(2, 10)),
     int32("group.share.heartbeat.interval.ms", 5000, at_least(1)),

@@ -37,6 +37,8 @@ TOPIC_CONFIGS: Final = definitions(
         ),
         int32("compression.zstd.level", 3, between(-131_072, 22)),
         int64("delete.retention.ms", 86_400_000, at_least(0)),
+        # KIP-1191, of Kafka 4.4.
+        boolean("errors.deadletterqueue.group.enable", False),
         int64("file.delete.delay.ms", 60_000, at_least(0)),
         int64("flush.messages", LONG_MAX, at_least(1)),
         int64("flush.ms", LONG_MAX, at_least(0)),

@@ -18,6 +18,15 @@ GROUP_TEXTS: Final[Mapping[str, str]] = {
         "How long the coordinator waits for a heartbeat before it removes a member of a "
         "consumer group, in milliseconds."
     ),
+    "errors.deadletterqueue.copy.record.enable": (
+        "Whether the key and value of a record that a share group gives up are copied to its dead "
+        "letter topic; otherwise only its origin is written."
+    ),
+    "errors.deadletterqueue.topic.name": (
+        "Topic for records that a share group gives up: rejected ones, and those delivered as "
+        "often as share.delivery.count.limit allows. It needs the feature share.version 2; the "
+        "topic needs errors.deadletterqueue.group.enable. Empty: none."
+    ),
     "ottla.share.fair": (
         "Whether each member of a share group may lock at most its part of "
         "share.partition.max.record.locks, so that slow members leave records to fast ones."

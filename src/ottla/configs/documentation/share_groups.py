@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 SHARE_GROUPS_TEXTS: Final[Mapping[str, str]] = {
+    "errors.deadletterqueue.topic.name.prefix": (
+        "What the name of a dead letter topic of a share group has to begin with."
+    ),
     "group.share.assignment.interval.ms": (
         "Shortest time between two assignments of a share group, in milliseconds."
     ),

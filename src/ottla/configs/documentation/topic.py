@@ -30,6 +30,9 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "milliseconds. A consumer that reads from the beginning must reach the end within this "
         "time to see all deletions."
     ),
+    "errors.deadletterqueue.group.enable": (
+        "Whether share groups may write records to this topic that they give up."
+    ),
     "file.delete.delay.ms": (
         "How long a file stays on disk after it was removed from the log, in milliseconds. "
         "Readers that still use the file can finish."

@@ -53,6 +53,13 @@ SHARE_EXPIRED_RECORDS: Final = counter(
     "topic=*,partition=*",
 )
 
+SHARE_DEAD_LETTERS: Final = counter(
+    "ottla_share_dead_letters_total",
+    "Records that share groups gave up and that were written to a dead letter topic, by cause: "
+    "rejected or limit.",
+    "cause",
+)
+
 SHARE_FAMILIES: Final = (
     SHARE_SESSIONS,
     SHARE_SESSION_PARTITIONS,
@@ -62,4 +69,5 @@ SHARE_FAMILIES: Final = (
     SHARE_ACKNOWLEDGED_RECORDS,
     SHARE_REFUSED_ACKNOWLEDGEMENTS,
     SHARE_EXPIRED_RECORDS,
+    SHARE_DEAD_LETTERS,
 )

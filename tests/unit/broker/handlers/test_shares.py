@@ -28,7 +28,8 @@ from ottla.wire.messages.incremental_alter_configs import (
 )
 from ottla.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from ottla.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from ottla.wire.records import Record, build_batch, iterate_records
+from ottla.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from ottla.wire.records import Record, build_batch, iterate_batches, iterate_records
 from ottla.wire.schema import Message
 from tests.support.nodes.one_node import OneNode, StartNode
 
@@ -304,3 +305,38 @@ def test_member_of_a_fair_group_locks_its_part_only(start_node: StartNode) -> No
     assert sharing.acquired("one") == [(2, 50, 1)]
     assert sharing.acquired("one") == []
     assert sharing.acquired("two") == [(51, 99, 1)]
+
+
+def test_dead_records_are_written_to_the_topic_of_the_group(start_node: StartNode) -> None:
+    sharing = Sharing(
+        start_node(configs=CONFIGS),
+        **{
+            "errors.deadletterqueue.topic.name": "dlq.t",
+            "errors.deadletterqueue.copy.record.enable": "true",
+            "share.delivery.count.limit": "2",
+        },
+    )
+    node = sharing.node
+    node.create_topic("dlq.t", configs={"errors.deadletterqueue.group.enable": "true"})
+    update = FeatureUpdateKey(feature="share.version", max_version_level=2, upgrade_type=1)
+    assert not node.send_to_controller(
+        UpdateFeaturesRequest(feature_updates=[update]), 1
+    ).error_code
+    sharing.append(b"bad", b"good", b"tired")
+    sharing.join()
+    sharing.acquired()
+    assert sharing.acknowledge(0, 2, REJECT, ACCEPT, RELEASE) == 0
+    sharing.acquired()
+    assert sharing.acknowledge(2, 2, RELEASE) == 0
+    assert sharing.described()[1] == 0
+    log = node.log("dlq.t")
+    found = log.read(0, bytes_max=1 << 20, upper_offset=log.log_end_offset)
+    assert found is not None
+    data = found.read()
+    records = [each for at, _ in iterate_batches(data) for each in iterate_records(data, at)]
+    assert [record.value for record in records] == [b"bad", b"tired"]
+    headers = [dict(record.headers) for record in records]
+    assert headers[0]["__dlq.errors.topic"] == b"t"
+    assert headers[0]["__dlq.errors.message"] == b"Offset rejected by client."
+    assert [each["__dlq.errors.offset"] for each in headers] == [b"0", b"2"]
+    assert [each["__dlq.errors.delivery.count"] for each in headers] == [b"1", b"2"]
