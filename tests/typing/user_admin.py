@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_type
 
+from ottla import KafkaError
 from ottla.client import ClientError, OffsetAndMetadata, TopicPartition, sync
 from ottla.client.administration import (
     EVERY_ACL,
@@ -128,6 +129,9 @@ async def administer() -> None:
         assert_type(created, Results[str, CreatedTopic])
         assert_type(created["orders"], CreatedTopic)
         assert_type(created.failed, dict[str, ClientError])
+        for error in created.failed.values():
+            if isinstance(error, KafkaError) and not error.retriable:
+                print(error.code.name)
         place = TopicPartition("orders", 0)
         offsets = (await admin.list_offsets({place: OffsetSpec.LATEST})).all()
         assert_type(offsets, dict[TopicPartition, ListedOffset | None])

@@ -15,8 +15,10 @@ from ottla.model import ErrorCode, KafkaError
 class ClientError(Exception):
     """Base of all errors of a client."""
 
-    # A property in `KafkaError`, which decides by the code.
-    retriable: bool = False
+    @property
+    def retriable(self) -> bool:
+        """Whether the same call may succeed if it is repeated."""
+        return False
 
 
 class ConfigError(ClientError, ValueError):
@@ -68,10 +70,6 @@ class TransactionAbortedError(ClientError):
 
 class ApiError(KafkaError, ClientError):
     """A node answered with an error code."""
-
-    @property
-    def retriable(self) -> bool:  # type: ignore[override]
-        return self.code.retriable
 
 
 class UnknownTopicOrPartitionError(ApiError):
