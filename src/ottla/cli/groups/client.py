@@ -15,6 +15,7 @@ from ottla.client.errors import GroupIdNotFoundError
 from ottla.model import TopicPartition
 
 _GROUPS_NAMED_MAX: Final = 20
+_SHARE: Final = "share"
 _INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -64,7 +65,12 @@ async def describe_group(admin: Admin, group_id: str) -> GroupView:
 
 
 async def unknown_group(admin: Admin, group_id: str) -> CommandError:
-    known = [group.id for group in await list_groups(admin)]
+    groups = await list_groups(admin)
+    if (group_id, _SHARE) in [(group.id, group.type) for group in groups]:
+        return CommandError(
+            f"{group_id} is a share group.", f"Run: ottla shares describe {group_id}"
+        )
+    known = [group.id for group in groups]
     named = ", ".join(known[:_GROUPS_NAMED_MAX])
     hint = f"Existing groups: {named}." if known else "There are no groups."
     return CommandError(f"There is no group {group_id}.", hint)

@@ -45,7 +45,7 @@ def list_groups(
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="Only groups of this type: classic, consumer.",
+            help="Only groups of this type: classic, consumer, share.",
             show_default=False,
         ),
     ] = None,
