@@ -46,6 +46,7 @@ class Mutant:
     members: int = 0
     classic_members: int = 0
     share_members: int = 0
+    has_tenants: bool = False
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -58,6 +59,8 @@ class Mutant:
         plan = self._plan(seed) if self.seeks else plan_of(seed)
         if self.is_secured and not plan.is_secured:
             plan = secured(plan, SeededDice(f"security {seed}"))
+        if self.has_tenants:
+            plan = plan._replace(has_tenants=True, is_secured=False)
         return plan
 
     def _plan(self, seed: int) -> Plan:
@@ -79,6 +82,7 @@ class Mutant:
             members=self.members,
             classic_members=self.classic_members,
             share_members=self.share_members,
+            has_tenants=self.has_tenants,
             compacts=self.compacts,
             pace=self.pace,
             snapshot_bytes=self.snapshot_bytes,

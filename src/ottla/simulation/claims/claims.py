@@ -23,6 +23,7 @@ from ottla.simulation.claims.security_claims import (
     ServedOnlyIfAllowed,
 )
 from ottla.simulation.claims.share_claims import SHARE_CLAIMS
+from ottla.simulation.claims.tenant_claims import NothingCrossesTenants
 from ottla.simulation.claims.transaction_claims import TRANSACTION_CLAIMS
 from ottla.simulation.claims.transaction_cycles import NoCycleBetweenTransactions
 from ottla.simulation.history.history import (
@@ -251,6 +252,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     EverythingIsConsumed(),
     *TRANSACTION_CLAIMS,
     *SHARE_CLAIMS,
+    NothingCrossesTenants(),
     NoCycleBetweenTransactions(),
     ServedOnlyIfAllowed(),
     AllowedIsNotRefused(),

@@ -123,6 +123,8 @@ class Plan(NamedTuple):
     is_secured: bool = False
     # Members of a share group that reads everything.
     share_members: int = 0
+    # Whether two tenants use the cluster, with quotas.
+    has_tenants: bool = False
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -184,7 +186,10 @@ def plan_of(seed: int) -> Plan:
     if dice.chance(_SECURED_PROBABILITY):
         return secured(plan, dice)
     # Their rights would be needed in a secured cluster.
-    return plan._replace(share_members=SeededDice(f"shares {seed}").choice((0, 0, 1, 3)))
+    return plan._replace(
+        share_members=SeededDice(f"shares {seed}").choice((0, 0, 1, 3)),
+        has_tenants=SeededDice(f"tenants {seed}").choice((False, False, False, True)),
+    )
 
 
 def secured(plan: Plan, dice: SeededDice) -> Plan:

@@ -14,6 +14,7 @@ from ottla.simulation.clients.group_member import GroupMember, MemberProgress
 from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.faults.fault_plan import Plan
 from ottla.simulation.runs.share_load import ShareLoad
+from ottla.simulation.runs.tenant_load import TenantLoad
 from ottla.simulation.runs.transaction_load import TransactionLoad
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.world import World
@@ -82,6 +83,7 @@ class SimulatedLoad:
             )
             if count
         ]
+        self._tenants = TenantLoad(world, cluster, self._host) if plan.has_tenants else None
         self._shares = ShareLoad(
             world,
             cluster,
@@ -112,6 +114,8 @@ class SimulatedLoad:
             for member in group.members:
                 member.host.run("member", member.run())
         self._shares.start()
+        if self._tenants is not None:
+            self._tenants.start()
         for host, producer in self._producers:
             for partition in self.partitions:
                 host.run("produce", self._produce(host, producer, partition))

@@ -28,7 +28,7 @@ from ottla.simulation.runs.security_load import SecurityLoad
 from ottla.simulation.runs.share_load import SHARE_CONFIGS, SHARE_GROUP
 from ottla.simulation.runs.transaction_load import COPIES, GROUP, OUTPUTS
 from ottla.simulation.seams.scheduler import StuckError
-from ottla.simulation.world.node import SimulatedNode
+from ottla.simulation.world.node import TENANTS, SimulatedNode
 from ottla.simulation.world.world import World
 
 TOPIC: Final = "ledger"
@@ -106,6 +106,9 @@ async def _story(world: World, plan: Plan) -> None:
         **_SHARE_PROPERTIES,
         **_TRANSACTION_PROPERTIES,
     }
+    if plan.has_tenants:
+        pairs = ",".join(f"{tenant.upper()}:{tenant}" for tenant in TENANTS)
+        properties["ottla.tenant.listeners"] = pairs
     if plan.compacts:
         properties |= _COMPACTING_PROPERTIES
     if plan.is_durable:

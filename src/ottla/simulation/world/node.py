@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from ottla.broker.host_seams import HostSeams
 from ottla.broker.node import Node
@@ -19,6 +20,10 @@ from ottla.wire.stored.cluster_metadata.security import UserScramCredentialRecor
 DATA_DIRECTORY = "/data"
 CLIENT_PORT = 9092
 CONTROLLER_PORT = 9093
+
+# Each has a listener of its own, on nodes with `ottla.tenant.listeners`.
+TENANTS: Final = ("acme", "beta")
+TENANT_PORT: Final = 9_192
 
 
 class SimulatedNode(Host):
@@ -46,6 +51,25 @@ class SimulatedNode(Host):
             "log.dirs": DATA_DIRECTORY,
             **properties,
         }
+        if "ottla.tenant.listeners" in properties:
+            self._listen_for_tenants()
+
+    def _listen_for_tenants(self) -> None:
+        names = [tenant.upper() for tenant in TENANTS]
+        own = self._properties["listeners"]
+        for name, tenant in zip(names, TENANTS, strict=True):
+            address = self.tenant_address(tenant)
+            own += f",{name}://{address.host}:{address.port}"
+        self._properties |= {
+            "listeners": own,
+            "listener.security.protocol.map": ",".join(
+                f"{name}:PLAINTEXT" for name in ("PLAINTEXT", "CONTROLLER", *names)
+            ),
+            "inter.broker.listener.name": "PLAINTEXT",
+        }
+
+    def tenant_address(self, tenant: str) -> Address:
+        return Address(self.name, TENANT_PORT + TENANTS.index(tenant))
 
     @property
     def address(self) -> Address:
