@@ -12,6 +12,14 @@ GIVENS = {
     "nothing": "",
     "a node": "true; ottla start --data-dir ./data",
     "a web server": "true; python -u -m http.server 8080 --bind 127.0.0.1",
+    "tenant listeners": (
+        "true; ottla start --data-dir ./data"
+        " --set listeners=PLAINTEXT://127.0.0.1:9092,ACME://127.0.0.1:9192,BETA://127.0.0.1:9292"
+        " --set listener.security.protocol.map="
+        "PLAINTEXT:PLAINTEXT,ACME:PLAINTEXT,BETA:PLAINTEXT,CONTROLLER:PLAINTEXT"
+        " --set inter.broker.listener.name=PLAINTEXT"
+        " --set ottla.tenant.listeners=ACME:acme,BETA:beta"
+    ),
     "four nodes": "true; ottla cluster up --nodes 4",
     "three nodes": "true; ottla cluster up --nodes 3",
     "a secured cluster": """\
