@@ -50,8 +50,8 @@ from tests.support.mutants.planting import (
     skipping_truncation,
 )
 from tests.support.mutants.security_mutants import SECURITY_MUTANTS
-from tests.support.mutants.tenant_mutants import TENANT_MUTANTS
 from tests.support.mutants.share_mutants import SHARE_MUTANTS
+from tests.support.mutants.tenant_mutants import TENANT_MUTANTS
 from tests.support.mutants.transaction_mutants import TRANSACTION_MUTANTS
 from tests.support.mutants.transactional_log_mutants import TRANSACTIONAL_LOG_MUTANTS
 

@@ -62,6 +62,9 @@ _SHARE_PROPERTIES: Final = {
     "share.coordinator.state.topic.prune.interval.ms": "3000",
 }
 STATE_PARTITIONS: Final = 2
+_TENANT_PROPERTIES = {
+    "ottla.tenant.listeners": ",".join(f"{tenant.upper()}:{tenant}" for tenant in TENANTS)
+}
 _TRANSACTION_PROPERTIES: Final = {
     "transaction.state.log.num.partitions": str(STATE_PARTITIONS),
 }
@@ -107,8 +110,7 @@ async def _story(world: World, plan: Plan) -> None:
         **_TRANSACTION_PROPERTIES,
     }
     if plan.has_tenants:
-        pairs = ",".join(f"{tenant.upper()}:{tenant}" for tenant in TENANTS)
-        properties["ottla.tenant.listeners"] = pairs
+        properties |= _TENANT_PROPERTIES
     if plan.compacts:
         properties |= _COMPACTING_PROPERTIES
     if plan.is_durable:
