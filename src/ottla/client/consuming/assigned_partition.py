@@ -45,6 +45,8 @@ class AssignedPartition:
         self.is_revoking = False
         # Set until `on_assigned` has returned, because it may seek.
         self.is_starting = False
+        # Whether the application waits for the position, which may be in that callback.
+        self.is_awaited = False
         self.reset: OffsetReset | None = None
         self.queue = RecordQueue(name, ReadPosition(-1))
         # The position behind the fetched records.
@@ -57,6 +59,8 @@ class AssignedPartition:
         # A follower to fetch from, and until when (KIP-392).
         self.read_replica: int | None = None
         self.read_replica_until = 0.0
+        # Where a response could not be read; it is fetched again before that is an error.
+        self._unreadable_at = -1
         # No request before this time, after an error.
         self.retry_at = 0.0
 
@@ -68,6 +72,10 @@ class AssignedPartition:
     def position(self) -> ReadPosition | None:
         """The position of the next record for the application."""
         return self.queue.position if self.has_position else None
+
+    @property
+    def may_initialize(self) -> bool:
+        return self.is_awaited or not self.is_starting
 
     @property
     def is_deliverable(self) -> bool:
@@ -129,6 +137,15 @@ class AssignedPartition:
     def drop_fetched(self) -> None:
         """Forgets what was fetched and not handed out; it is fetched again."""
         self._renew(self.queue.position)
+
+    def found_unreadable(self) -> bool:
+        """Fetches again from the position, because bytes may be damaged on their way. Returns
+        whether it is the second time."""
+        position = self.queue.position
+        is_again = self._unreadable_at == position.offset
+        self._unreadable_at = position.offset
+        self._renew(position)
+        return is_again
 
     def _renew(self, position: ReadPosition) -> None:
         self.version += 1

@@ -174,6 +174,11 @@ class Consumer:
         """The offset of the next record. Waits until it is known."""
         return await self._parts.position(TopicPartition(*partition), self._deadline(timeout))
 
+    def known_position(self, partition: TopicPartition) -> OffsetAndMetadata | None:
+        """What a commit would commit now; None while the position is not known."""
+        self._parts.reading.settle()
+        return self._parts.commits.positions([TopicPartition(*partition)]).get(partition)
+
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
         """Continues at this offset. With the leader epoch of an OffsetAndMetadata, it is checked
         that the log still has what was before it."""

@@ -230,7 +230,8 @@ class ConsumerParts:
 
     async def position(self, name: TopicPartition, deadline: float) -> int:
         self.reading.settle()
-        self.assignment.require(name)
+        self.assignment.require(name).is_awaited = True
+        self._positioning.wake()
 
         async def known() -> int:
             while (position := self.assignment.require(name).position) is None:

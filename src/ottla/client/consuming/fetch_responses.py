@@ -50,7 +50,7 @@ class FetchResponses:
         self._metrics = metrics
         self._on_records = on_records
         self._start_reset = start_reset
-        self._fail = fail
+        self.fail = fail
 
     def take(
         self,
@@ -104,10 +104,11 @@ class FetchResponses:
                 next_position = _behind(memoryview(records), asked.position)
             except ProtocolError as error:
                 memory.release()
+                offset = asked.position.offset
+                _log.warning("%s: fetching offset %d again: %s", partition.name, offset, error)
+                if not partition.queue and partition.found_unreadable():
+                    self.fail(UnreadableRecordsError(partition.name, offset, str(error)))
                 self._back_off(partition)
-                self._fail(
-                    UnreadableRecordsError(partition.name, asked.position.offset, str(error))
-                )
                 continue
             self._metrics.count("fetched-bytes-total", len(records))
             fetched = FetchedBatches(
@@ -143,7 +144,7 @@ class FetchResponses:
         self._back_off(partition)
         error = error_for(code, f"fetching {partition.name}")
         if error.code is ErrorCode.CORRUPT_MESSAGE or not error.retriable:
-            self._fail(error)
+            self.fail(error)
             return False
         _log.debug("%s", error)
         return True
@@ -160,7 +161,7 @@ class FetchResponses:
             _log.info("%s: offset %d is out of range", partition.name, position)
             if not self._start_reset(partition):
                 self._back_off(partition)
-                self._fail(PositionOutOfRangeError({partition.name: position}))
+                self.fail(PositionOutOfRangeError({partition.name: position}))
 
     def _back_off(self, partition: AssignedPartition) -> None:
         partition.retry_at = self._cluster.clock.monotonic() + self._cluster.backoff(1)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster, Lane
+from ottla.client.cluster.retries import final_error
 from ottla.client.consuming.assigned_partition import AssignedPartition, Phase
 from ottla.client.consuming.assignment import PartitionAssignment
 from ottla.client.consuming.fetch_node import FetchNode
@@ -123,6 +124,9 @@ class RecordFetcher:
             clock = self._cluster.clock
             node.retry_at = clock.monotonic() + self._cluster.backoff(node.failures)
             self._drop_replica(node.node_id)
+            final = final_error(error, f"fetching from node {node.node_id}")
+            if final is not None:
+                self._responses.fail(final)
             self._refresh()
             return
         node.failures = 0

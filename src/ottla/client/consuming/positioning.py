@@ -12,7 +12,7 @@ from typing import Final
 
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster
-from ottla.client.cluster.retries import STALE_METADATA, public_error
+from ottla.client.cluster.retries import STALE_METADATA, final_error
 from ottla.client.consuming.assigned_partition import AssignedPartition, Phase
 from ottla.client.consuming.assignment import PartitionAssignment
 from ottla.client.consuming.errors import LogTruncationError, NoOffsetForPartitionError
@@ -79,7 +79,7 @@ class Positioning:
                 self._again = False
                 now = self._cluster.clock.monotonic()
                 waiting = [each for each in self._assignment if each.phase is not Phase.FETCHING]
-                due = [each for each in waiting if each.retry_at <= now and not each.is_starting]
+                due = [each for each in waiting if each.retry_at <= now and each.may_initialize]
                 if due:
                     await self._step(due)
                     self._on_position()
@@ -203,10 +203,11 @@ class Positioning:
         self._back_off([each for name in failed if (each := self._assignment.get(name))])
         stale = False
         for name, error in failed.items():
-            if isinstance(error, ChannelError) or error.code in STALE_METADATA:
+            final = final_error(error, f"the position of {name}")
+            if final is not None:
+                self._fail(final)
+            elif isinstance(error, ChannelError) or error.code in STALE_METADATA:
                 stale = True
-            elif not error.retriable:
-                self._fail(public_error(error, f"the position of {name}"))
         if stale:
             try:
                 await self._cluster.refresh({name.topic for name in failed})

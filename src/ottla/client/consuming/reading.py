@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import operator
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 
 class _Chunk(NamedTuple):
@@ -169,9 +171,8 @@ class RecordReading:
             try:
                 part = partition.queue.take(count_max - len(taken))
             except ProtocolError as error:
-                if taken:
-                    break
-                raise self._unreadable(partition, error) from error
+                self._note_unreadable(partition, error)
+                continue
             if not part and partition.queue:
                 # The next batch cannot be read, and the records before it are handed out first.
                 break
@@ -185,7 +186,8 @@ class RecordReading:
             try:
                 rows = partition.queue.take_columns(rows_max)
             except ProtocolError as error:
-                raise self._unreadable(partition, error) from error
+                self._note_unreadable(partition, error)
+                continue
             self._assignment.serve_others(partition)
             if rows is not None and rows.num_rows:
                 self._metrics.count("records-consumed-total", rows.num_rows)
@@ -197,15 +199,20 @@ class RecordReading:
             try:
                 records = partition.queue.take_chunk(self._records_max)
             except ProtocolError as error:
-                raise self._unreadable(partition, error) from error
+                self._note_unreadable(partition, error)
+                continue
             self._assignment.serve_others(partition)
             if records:
                 self._metrics.count("records-consumed-total", len(records))
                 return _Chunk(partition, partition.version, records, iter(records), is_in_thread)
         return None
 
-    def _unreadable(
-        self, partition: AssignedPartition, error: ProtocolError
-    ) -> UnreadableRecordsError:
+    def _note_unreadable(self, partition: AssignedPartition, error: ProtocolError) -> None:
+        """What cannot be read is fetched again, and an error if it is still the same."""
+        offset = partition.queue.position.offset
+        if partition.found_unreadable():
+            self._errors.append(UnreadableRecordsError(partition.name, offset, str(error)))
+        else:
+            _log.warning("%s: fetching offset %d again: %s", partition.name, offset, error)
         self._assignment.serve_others(partition)
-        return UnreadableRecordsError(partition.name, partition.queue.position.offset, str(error))
+        self._on_taken()

@@ -23,6 +23,7 @@ from ottla.simulation.access.needed_rights import (
     CONTROLLER_NEEDS,
     FORWARDED_NEEDS,
     ApiNeeds,
+    named_by_id,
 )
 from ottla.simulation.access.security_changes import acknowledged_changes, requested_changes
 from ottla.simulation.clients.refusals import is_refusal
@@ -115,6 +116,10 @@ class AccessObserver:
     ) -> Callable[[Message | None], None]:
         """Notes what the request needs. Returns what to call with the response."""
         needed, first = needs.needs(request), self._known.acl_version
+        if needed is not None:
+            needed = named_by_id(needed, self._known.topic_name)
+        if needed is None:
+            return lambda _response: None
         # Without rights of a client it is a request of the node itself.
         principal = NODE_PRINCIPAL if rights is UNRESTRICTED else str(rights.principal)
         digest = ""

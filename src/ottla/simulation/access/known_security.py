@@ -10,6 +10,7 @@ from typing import Final
 from ottla.broker.broker import Broker
 from ottla.configs.value import Password
 from ottla.metadata import MetadataDelta, MetadataImage
+from ottla.model import Uuid
 from ottla.security.acls.acl import AclBinding
 from ottla.security.tokens import hmac_of
 from ottla.simulation.access.security_changes import hmac_digest
@@ -32,6 +33,10 @@ class KnownSecurity:
         self._name = simulated.name
         self._record = simulated.record
         self._acl_version = self._credential_version = 0
+
+    def topic_name(self, topic_id: Uuid) -> str | None:
+        topic = self._metadata.image.topics.by_id.get(topic_id)
+        return None if topic is None else topic.name
 
     def attach(self, broker: Broker) -> None:
         """Continues with the image of a new process."""

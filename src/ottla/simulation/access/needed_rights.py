@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ottla.model import Uuid, uuid_from_text, uuid_to_text
 from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.simulation.clients.refusals import is_refusal
 from ottla.simulation.history.security_events import Need, NeededRight
 from ottla.wire.apis import ApiKey
 
 _Needs = tuple[Need, ...]
+# No topic's name begins with it.
+_ID: Final = "id "
 
 
 class ApiNeeds(NamedTuple):
-    """`needs` must all be allowed; it is called before the request is handled. `errors` are the
-    paths of the error codes in the response."""
+    """`needs` must all be allowed; it is called before the request is handled, and returns None
+    for a request that does not say what it is about. `errors` are the paths of the error codes in
+    the response."""
 
-    needs: Callable[[Any], _Needs]
+    needs: Callable[[Any], _Needs | None]
     errors: tuple[str, ...] = ("error_code",)
 
     def is_refused(self, response: Any) -> bool:
@@ -40,6 +44,24 @@ def _values(value: Any, path: list[str]) -> Iterator[int]:
         yield from _values(getattr(value, path[0]), path[1:])
     elif value is not None:
         yield value
+
+
+def named_by_id(needs: _Needs, names: Callable[[Uuid], str | None]) -> _Needs | None:
+    """With names for topics that the request has by id; None if one of them is not known."""
+    found = []
+    for need in needs:
+        right = need[0]
+        if right.name is not None and right.name.startswith(_ID):
+            name = names(uuid_from_text(right.name.removeprefix(_ID)))
+            if name is None:
+                return None
+            need = (right._replace(name=name),)
+        found.append(need)
+    return tuple(found)
+
+
+def _id_text(topic: Any) -> str:
+    return _ID + uuid_to_text(topic.topic_id)
 
 
 def _topic(operation: AclOperation, name: str) -> Need:
@@ -75,11 +97,14 @@ def _produce(request: Any) -> _Needs:
     return tuple(needs)
 
 
-def _fetch(request: Any) -> _Needs:
+def _fetch(request: Any) -> _Needs | None:
     state = request.replica_state
     if request.replica_id >= 0 or (state is not None and state.replica_id >= 0):
         return (_cluster(AclOperation.CLUSTER_ACTION),)
-    return tuple(_topic(_READ, topic.topic) for topic in request.topics)
+    if request.session_epoch > 0:
+        # The topics are those of the session, and only changes are named.
+        return None
+    return tuple(_topic(_READ, topic.topic or _id_text(topic)) for topic in request.topics)
 
 
 def _find_coordinator(request: Any) -> _Needs:
@@ -110,13 +135,13 @@ def _commit_in_transaction(request: Any) -> _Needs:
 
 
 def _commit(request: Any) -> _Needs:
-    topics = (_topic(_READ, topic.name) for topic in request.topics)
+    topics = (_topic(_READ, topic.name or _id_text(topic)) for topic in request.topics)
     return (_group(_READ, request.group_id), *topics)
 
 
 def _fetch_offsets(request: Any) -> _Needs:
     (group,) = request.groups
-    topics = (_topic(_DESCRIBE, topic.name) for topic in group.topics or ())
+    topics = (_topic(_DESCRIBE, topic.name or _id_text(topic)) for topic in group.topics or ())
     return (_group(_DESCRIBE, group.group_id), *topics)
 
 

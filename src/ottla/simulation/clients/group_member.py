@@ -1,22 +1,41 @@
-"""A member of a consumer group: reads its assigned partitions and commits offsets.
+"""A member of a consumer group with the public consumer: reads its partitions and commits.
 
-Subclasses implement the group protocols: consumer_member.py the consumer protocol (KIP-848),
-classic_member.py the classic one. Each assigned partition is read by its own reader, from the
-group's committed offset until the partition is revoked.
+Subclasses choose the group protocol. Offsets are committed after each poll, so that each commit is
+known with its epoch.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final
 
+from ottla.client.cluster import ClientSeams
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.errors import ClientError
+from ottla.client.records import ConsumedRecord, OffsetAndMetadata
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import LogPosition
-from ottla.simulation.clients.consumer import SimulatedConsumer
-from ottla.simulation.clients.group_coordinator import CoordinatorClient
-from ottla.simulation.history.history import Event, GroupCommitted, GroupOwns, GroupResumed
+from ottla.simulation.history.history import Event, GroupCommitted, GroupOwns, GroupResumed, Read
 from ottla.simulation.world.host import Host
+
+_POLL_SECONDS: Final = 1.0
+_COMMIT_SECONDS: Final = 5.0
+_BACKOFF_SECONDS: Final = 0.1
+_PROPERTIES: Final = {
+    "enable.auto.commit": False,
+    "auto.offset.reset": "earliest",
+    "request.timeout.ms": 5_000,
+    "socket.connection.setup.timeout.ms": 2_000,
+    "retry.backoff.ms": 50,
+    "retry.backoff.max.ms": 500,
+    "reconnect.backoff.ms": 20,
+    "reconnect.backoff.max.ms": 500,
+    "session.timeout.ms": 6_000,
+    "heartbeat.interval.ms": 1_000,
+    "max.poll.interval.ms": 20_000,
+    "metadata.max.age.ms": 10_000,
+    "allow.auto.create.topics": False,
+}
 
 
 class MemberProgress:
@@ -71,6 +90,8 @@ class MemberProgress:
 class GroupMember:
     """Belongs to the process of its host. `run` never returns."""
 
+    protocol: ClassVar[str]
+
     def __init__(
         self,
         host: Host,
@@ -84,77 +105,104 @@ class GroupMember:
     ) -> None:
         """`partitions` are all partitions of the topic that the group reads."""
         self.name = name
-        self.topic = partitions[0].topic
-        self.partitions = list(partitions)
-        self.member_id = ""
-        self.epoch = 0
         self.host = host
-        self.coordinator = CoordinatorClient(host, bootstrap, group, name=name)
-        self._bootstrap = list(bootstrap)
+        self._group = group
+        self._topic = partitions[0].topic
         self._record = record
         self._progress = progress
-        self._readers: dict[TopicPartition, asyncio.Task[object]] = {}
+        self._bootstrap = list(bootstrap)
+        self._committed: dict[TopicPartition, int] = {}
+        # Each time that a partition is assigned, it is read anew, from where the group is.
+        self._readers: dict[TopicPartition, int] = {}
         self._readers_made = 0
-        self._reported: set[tuple[TopicPartition, int]] = set()
-
-    @property
-    def owned(self) -> list[TopicPartition]:
-        return sorted(self._readers)
 
     async def run(self) -> None:
-        raise NotImplementedError
-
-    def own(self, partitions: Iterable[TopicPartition]) -> None:
-        """Makes these the member's only partitions, in its current epoch."""
-        wanted = set(partitions)
-        for partition in self.owned:
-            if partition not in wanted:
-                self._readers.pop(partition).cancel()
-        for partition in sorted(wanted):
-            if (partition, self.epoch) not in self._reported:
-                self._reported.add((partition, self.epoch))
-                self._record(GroupOwns(self.name, self.coordinator.group, partition, self.epoch))
-            if partition not in self._readers:
-                self._readers[partition] = self.host.run("read", self._read(partition))
-
-    async def _read(self, partition: TopicPartition) -> None:
-        self._readers_made += 1
-        reader = SimulatedConsumer(
-            self.host,
-            self._bootstrap,
-            self._record,
-            partition,
-            name=f"{self.name}.{self._readers_made}",
+        consumer = self._consumer = self._made()
+        await consumer.subscribe(
+            [self._topic],
+            on_assigned=self._assigned,
+            on_revoked=self._given_up,
+            on_lost=self._given_up,
         )
-        reader.go_on(await self._resume(partition))
-        committed = reader.position
         while True:
-            await reader.poll()
-            position = reader.position
-            if position <= committed:
+            try:
+                records = await consumer.poll(_POLL_SECONDS)
+            except ClientError:
+                # Credentials are changed, for example; the next poll tries again.
+                await self.host.clock.sleep(_BACKOFF_SECONDS)
                 continue
-            epoch = self.epoch
-            is_first = self._progress.begins(partition, position, epoch=epoch)
-            if await self.coordinator.commit(
-                partition,
-                LogPosition(position, reader.leader_epoch),
-                member_id=self.member_id,
-                epoch=epoch,
-            ):
-                committed = position
-                self._progress.is_taken(partition, position, epoch=epoch, is_first=is_first)
-                group = self.coordinator.group
-                self._record(GroupCommitted(self.name, group, partition, position))
+            self._note(records)
+            await self._commit()
 
-    async def _resume(self, partition: TopicPartition) -> LogPosition:
-        while True:
-            before = self._progress.committed.get(partition, 0)
-            position = await self.coordinator.committed(partition)
-            if position is not None:
-                offset = position.offset
-                floor = min(before, self._progress.floor(partition, offset))
-                group = self.coordinator.group
-                self._record(GroupResumed(self.name, group, partition, offset, floor))
-                self._progress.is_resumed(partition, offset)
-                return position
-            await self.coordinator.back_off()
+    def _made(self) -> Consumer:
+        host = self.host
+        properties: dict[str, Any] = {
+            **_PROPERTIES,
+            "bootstrap.servers": [str(address) for address in self._bootstrap],
+            "client.id": self.name,
+            "group.id": self._group,
+            "group.protocol": self.protocol,
+            "security": host.channel_security(self._bootstrap[0]),
+        }
+        seams = ClientSeams(host.clock, host.network, host.dice.fork(self.name))
+        return Consumer(properties, seams=seams)
+
+    async def _assigned(self, added: frozenset[TopicPartition]) -> None:
+        epoch = self._consumer.group_metadata().generation_id
+        for partition in sorted(self._owned_in_epoch(added)):
+            self._record(GroupOwns(self.name, self._group, partition, epoch))
+        for partition in sorted(added):
+            self._readers_made += 1
+            self._readers[partition] = self._readers_made
+            await self._resume(partition)
+
+    def _owned_in_epoch(self, added: frozenset[TopicPartition]) -> frozenset[TopicPartition]:
+        return added
+
+    async def _given_up(self, partitions: frozenset[TopicPartition]) -> None:
+        for partition in partitions:
+            self._committed.pop(partition, None)
+
+    async def _resume(self, partition: TopicPartition) -> None:
+        """Notes where the consumer begins."""
+        before = self._progress.committed.get(partition, 0)
+        try:
+            offset = await self._consumer.position(partition)
+        except ClientError:
+            return
+        floor = min(before, self._progress.floor(partition, offset))
+        self._record(GroupResumed(self.name, self._group, partition, offset, floor))
+        self._progress.is_resumed(partition, offset)
+        self._committed[partition] = offset
+
+    def _note(self, records: list[ConsumedRecord]) -> None:
+        for record in records:
+            partition = TopicPartition(record.topic, record.partition)
+            reader = f"{self.name}.{self._readers[partition]}"
+            self._record(Read(reader, partition, record.offset, record.value or b""))
+
+    async def _commit(self) -> None:
+        consumer, progress = self._consumer, self._progress
+        positions: dict[TopicPartition, OffsetAndMetadata] = {}
+        for partition in sorted(consumer.assignment()):
+            position = consumer.known_position(partition)
+            if position is not None and position.offset > self._committed.get(partition, -1):
+                positions[partition] = position
+        epoch = consumer.group_metadata().generation_id
+        first = {
+            partition: progress.begins(partition, position.offset, epoch=epoch)
+            for partition, position in positions.items()
+        }
+        try:
+            await consumer.commit(positions, timeout=_COMMIT_SECONDS)
+        except ClientError:
+            # It may have been sent again in a later epoch.
+            later = consumer.group_metadata().generation_id
+            for partition, position in positions.items():
+                progress.begins(partition, position.offset, epoch=max(epoch, later))
+            return
+        for partition, position in positions.items():
+            offset = position.offset
+            self._committed[partition] = offset
+            progress.is_taken(partition, offset, epoch=epoch, is_first=first[partition])
+            self._record(GroupCommitted(self.name, self._group, partition, offset))

@@ -91,3 +91,16 @@ def test_records_are_fetched_behind_the_position_that_was_handed_out() -> None:
     assert len(partition.queue.take(10)) == 10
     assert partition.position is not None
     assert partition.position.offset == 10
+
+
+def test_what_cannot_be_read_is_fetched_again_before_it_is_an_error() -> None:
+    partition = fetching()
+    append(partition, 10)
+    partition.queue.take(4)
+    assert not partition.found_unreadable()
+    assert partition.fetch_position.offset == 4
+    assert not partition.queue
+    assert partition.found_unreadable(), "the same again"
+    partition.seek(ReadPosition(5))
+    partition.validated(4)
+    assert not partition.found_unreadable(), "somewhere else"

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster, CoordinatorKind, Lane
-from ottla.client.cluster.retries import public_error
+from ottla.client.cluster.retries import final_error, public_error
 from ottla.client.errors import error_for, require
 from ottla.client.groups.assignors import ClassicAssignor, MemberSubscription
 from ottla.client.groups.classic.leader import GroupLeader
@@ -151,8 +151,10 @@ class ClassicMembership:
             self._owner.fail(error_for(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error)))
         elif isinstance(error, KafkaError) and error.code is ErrorCode.MEMBER_ID_REQUIRED:
             return
-        elif isinstance(error, KafkaError) and not (error.retriable or error.code in _PASSING):
-            self._owner.fail(public_error(error, f"joining group {group_id}"))
+        elif isinstance(error, ChannelError) or error.code not in _PASSING:
+            final = final_error(error, f"joining group {group_id}")
+            if final is not None:
+                self._owner.fail(final)
         await self._cluster.clock.sleep(self._cluster.backoff(failures))
 
     async def _prepare(self) -> None:

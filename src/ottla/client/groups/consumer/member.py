@@ -17,7 +17,7 @@ from typing import Final
 
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster, CoordinatorKind, Lane
-from ottla.client.cluster.retries import public_error
+from ottla.client.cluster.retries import final_error
 from ottla.client.errors import require
 from ottla.client.groups.consumer.heartbeat_state import (
     LEAVING_EPOCH,
@@ -190,15 +190,17 @@ class ConsumerMembership:
 
     async def _recover(self, error: ChannelError | KafkaError, failures: int) -> None:
         group_id = self._settings.group_id
-        if isinstance(error, ChannelError) or error.retriable:
-            _log.debug("group %s: %s", group_id, error)
-        else:
+        _log.debug("group %s: %s", group_id, error)
+        final = final_error(error, f"heartbeat of group {group_id}")
+        if final is not None:
             # Raised by the next poll; a member that was refused has no partitions.
-            self._owner.fail(public_error(error, f"heartbeat of group {group_id}"))
-            if error.code is not ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            self._owner.fail(final)
+            if isinstance(error, KafkaError) and (
+                error.code is not ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            ):
                 self._lose()
         await self._cluster.clock.sleep(self._cluster.backoff(failures))
-        if isinstance(error, KafkaError) and not error.retriable:
+        if final is not None:
             await self._turns.wait_poll()
 
     async def _poll_too_late(self) -> None:
