@@ -41,6 +41,7 @@ from ottla.simulation.claims.claims import (
 from ottla.storage.batches import follower_batches
 from ottla.storage.producers.producer_state import ProducerState
 from ottla.storage.segments.segment import Segment
+from tests.support.mutants.client_mutants import CLIENT_MUTANTS
 from tests.support.mutants.offset_mutants import OFFSET_MUTANTS
 from tests.support.mutants.planting import (
     Mutant,
@@ -341,6 +342,7 @@ MUTANTS = (
     *TRANSACTION_MUTANTS,
     *TRANSACTIONAL_LOG_MUTANTS,
     *OFFSET_MUTANTS,
+    *CLIENT_MUTANTS,
     *SECURITY_MUTANTS,
     *TENANT_MUTANTS,
     *SHARE_MUTANTS,

@@ -165,11 +165,13 @@ OFFSET_MUTANTS = (
     Mutant(
         "takes the commit of a fenced member",
         _takes_any_commit,
-        16,
+        1,
         NoCommitLost,
         seeks=("pause_member", "pause"),
         seconds_max=9,
         members=3,
         classic_members=3,
+        # The new owner of a partition must have nothing more to commit.
+        pace=20.0,
     ),
 )

@@ -6,6 +6,10 @@ from ottla.simulation.clients.group_member import GroupMember
 
 
 class SimulatedConsumerMember(GroupMember):
-    """The coordinator assigns."""
+    """The coordinator assigns. A member reaches an epoch when it owns nothing but what it has been
+    assigned in that epoch."""
 
     protocol = "consumer"
+
+    def _note_owned(self) -> None:
+        self._own(self._consumer.assignment())

@@ -11,11 +11,6 @@ from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient, LogPosition
 from ottla.simulation.world.host import Host
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
-from ottla.wire.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
 from ottla.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -24,7 +19,6 @@ from ottla.wire.messages.offset_fetch import (
 from ottla.wire.schema import Message
 
 _FIND_VERSION: Final = 4
-_COMMIT_VERSION: Final = 9
 _FETCH_VERSION: Final = 9
 _TIMEOUT_MS: Final = 5_000
 _GROUP_KEY: Final = 0
@@ -83,27 +77,6 @@ class CoordinatorClient:
 
     async def back_off(self) -> None:
         await self._client.back_off()
-
-    async def commit(
-        self, partition: TopicPartition, position: LogPosition, *, member_id: str, epoch: int
-    ) -> bool:
-        """Whether the coordinator has accepted the commit."""
-        committed = OffsetCommitRequestPartition(
-            partition_index=partition.partition,
-            committed_offset=position.offset,
-            committed_leader_epoch=position.leader_epoch,
-        )
-        topic = OffsetCommitRequestTopic(name=partition.topic, partitions=[committed])
-        request = OffsetCommitRequest(
-            group_id=self.group,
-            generation_id_or_member_epoch=epoch,
-            member_id=member_id,
-            topics=[topic],
-        )
-        response = await self.send_request(request, _COMMIT_VERSION)
-        if response is None:
-            return False
-        return self.handle_error(response.topics[0].partitions[0].error_code) is ErrorCode.NONE
 
     async def committed(self, partition: TopicPartition) -> LogPosition | None:
         """The group's committed offset, 0 if there is none yet; None if there is no response."""

@@ -21,6 +21,7 @@ from ottla.simulation.world.host import Host
 _POLL_SECONDS: Final = 1.0
 _COMMIT_SECONDS: Final = 5.0
 _BACKOFF_SECONDS: Final = 0.1
+_WORK_MS_MAX: Final = 500
 _PROPERTIES: Final = {
     "enable.auto.commit": False,
     "auto.offset.reset": "earliest",
@@ -115,6 +116,8 @@ class GroupMember:
         # Each time that a partition is assigned, it is read anew, from where the group is.
         self._readers: dict[TopicPartition, int] = {}
         self._readers_made = 0
+        self._reported: set[tuple[TopicPartition, int]] = set()
+        self._dice = host.dice.fork(f"work of {name}")
 
     async def run(self) -> None:
         consumer = self._consumer = self._made()
@@ -132,6 +135,10 @@ class GroupMember:
                 await self.host.clock.sleep(_BACKOFF_SECONDS)
                 continue
             self._note(records)
+            self._note_owned()
+            if records:
+                # What an application does with them takes time, in which its group may change.
+                await self.host.clock.sleep(self._dice.between(low=0, high=_WORK_MS_MAX) / 1_000)
             await self._commit()
 
     def _made(self) -> Consumer:
@@ -148,13 +155,21 @@ class GroupMember:
         return Consumer(properties, seams=seams)
 
     async def _assigned(self, added: frozenset[TopicPartition]) -> None:
-        epoch = self._consumer.group_metadata().generation_id
-        for partition in sorted(self._owned_in_epoch(added)):
-            self._record(GroupOwns(self.name, self._group, partition, epoch))
+        self._own(self._owned_in_epoch(added))
         for partition in sorted(added):
             self._readers_made += 1
             self._readers[partition] = self._readers_made
             await self._resume(partition)
+
+    def _own(self, partitions: frozenset[TopicPartition]) -> None:
+        epoch = self._consumer.group_metadata().generation_id
+        for partition in sorted(partitions):
+            if epoch >= 0 and (partition, epoch) not in self._reported:
+                self._reported.add((partition, epoch))
+                self._record(GroupOwns(self.name, self._group, partition, epoch))
+
+    def _note_owned(self) -> None:
+        """Called after each poll."""
 
     def _owned_in_epoch(self, added: frozenset[TopicPartition]) -> frozenset[TopicPartition]:
         return added
