@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -64,6 +65,41 @@ def run() -> Iterator[Figure]:
             "at most aiokafka's",
             ours <= theirs,
         )
+        yield from consuming(bench)
+
+
+def consuming(bench: ClientBench) -> Iterator[Figure]:
+    topic = bench.filled(RECORDS)
+    polled = bench.best_read("ottla", "poll", topic, RECORDS)
+    theirs = bench.best_read("aiokafka", "poll", topic, RECORDS)
+    yield Figure(
+        "consume by poll, beside aiokafka's getmany",
+        polled / 1e3,
+        "k/s",
+        theirs / 1e3,
+        "at least as fast",
+        polled >= theirs,
+    )
+    each = bench.best_read("ottla", "each", topic, RECORDS)
+    theirs = bench.best_read("aiokafka", "each", topic, RECORDS_SLOW)
+    yield Figure(
+        "consume by async for, beside aiokafka",
+        each / 1e3,
+        "k/s",
+        theirs / 1e3,
+        "at least twice as fast",
+        each >= 2 * theirs,
+    )
+    columns = bench.best_read("ottla", "columns", topic, RECORDS)
+    confluent = bench.best_read("confluent", "poll", topic, RECORDS)
+    yield Figure(
+        "consume by columns, beside confluent-kafka record by record",
+        columns / 1e3,
+        "k/s",
+        confluent / 1e3,
+        "at least 3 times as fast",
+        columns >= 3 * confluent,
+    )
 
 
 class ClientBench:
@@ -80,19 +116,40 @@ class ClientBench:
     def least(self, client: str, load: str, count: int) -> float:
         return min(self._round(client, load, count) for _ in range(ROUNDS))
 
+    def best_read(self, client: str, load: str, topic: str, count: int) -> float:
+        return max(
+            self._run("consuming_loads", client, load, topic, str(PARTITIONS), str(count))
+            for _ in range(ROUNDS)
+        )
+
+    def filled(self, count: int) -> str:
+        """A topic with so many records of the usual size."""
+        self._admin.create_topics([NewTopic("filled", PARTITIONS, 1)])["filled"].result()
+        producer = Producer({"bootstrap.servers": self._broker, "linger.ms": 5})
+        for number in range(count):
+            producer.produce("filled", bytes(SIZE), partition=number % PARTITIONS)
+            if number % 10_000 == 0:
+                producer.flush()
+        producer.flush()
+        return "filled"
+
     def _round(self, client: str, load: str, count: int) -> float:
         self._rounds += 1
         topic = f"round-{self._rounds}"
         self._admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result()
+        value = self._run("loads", client, load, topic, str(count), str(SIZE))
+        self._admin.delete_topics([topic])[topic].result()
+        return value
+
+    def _run(self, module: str, client: str, load: str, *arguments: str) -> float:
         ran = subprocess.run(
             [
-                *(sys.executable, "-m", "benchmarks.client.loads"),
-                *(client, load, self._broker, topic, str(count), str(SIZE)),
+                *(sys.executable, "-m", f"benchmarks.client.{module}"),
+                *(client, load, self._broker, *arguments),
             ],
             check=True,
             stdout=subprocess.PIPE,
             text=True,
             timeout=_TIMEOUT_S,
         )
-        self._admin.delete_topics([topic])[topic].result()
         return float(json.loads(ran.stdout)["value"])

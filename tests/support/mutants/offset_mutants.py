@@ -172,6 +172,6 @@ OFFSET_MUTANTS = (
         members=3,
         classic_members=3,
         # The new owner of a partition must have nothing more to commit.
-        pace=20.0,
+        pace=4.0,
     ),
 )
