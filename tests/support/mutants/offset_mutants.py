@@ -171,7 +171,5 @@ OFFSET_MUTANTS = (
         seconds_max=9,
         members=3,
         classic_members=3,
-        # The new owner of a partition must have nothing more to commit.
-        pace=4.0,
     ),
 )
