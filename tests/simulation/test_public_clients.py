@@ -55,8 +55,18 @@ async def read(cluster: SimulatedCluster, partition: int, count: int) -> list[by
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_record_is_in_the_log_once_and_in_order(seed: int) -> None:
+    run_numbers(seed, is_idempotent=True)
+
+
+def test_without_idempotence_the_same_faults_double_records() -> None:
+    """So the test above can fail."""
+    with pytest.raises(AssertionError):
+        run_numbers(0, is_idempotent=False)
+
+
+def run_numbers(seed: int, *, is_idempotent: bool) -> None:
     async def send(world: World, cluster: SimulatedCluster, host: Host) -> None:
-        async with producer_on(host, cluster) as producer:
+        async with producer_on(host, cluster, enable_idempotence=is_idempotent) as producer:
             deliveries: list[Delivery] = []
             for number in range(RECORDS):
                 value, partition = b"%d" % number, number % PARTITIONS

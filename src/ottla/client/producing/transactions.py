@@ -181,6 +181,7 @@ class ProducerTransactions:
             raise
 
     def start_commit(self) -> None:
+        self._require_whole()
         if self.phase is not TransactionPhase.COMMITTING:
             self.require_open()
             self.phase = TransactionPhase.COMMITTING
@@ -207,6 +208,7 @@ class ProducerTransactions:
         commits = self.phase is TransactionPhase.COMMITTING
         if not commits and self.phase is not TransactionPhase.ABORTING:
             # A batch has failed while they were waited for.
+            self._require_whole()
             raise self._illegal("commit a transaction")
         assert self._identity is not None
         if self._is_started:
@@ -258,6 +260,11 @@ class ProducerTransactions:
         finally:
             self._is_adding = False
             self._on_change()
+
+    def _require_whole(self) -> None:
+        """Raises the error for which a record was not written."""
+        if self.phase is TransactionPhase.ABORTABLE and self._error is not None:
+            raise copy.copy(self._error)
 
     def _failed(self, error: ClientError, *, is_fatal: bool) -> None:
         if self.phase is TransactionPhase.FATAL:
