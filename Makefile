@@ -9,10 +9,10 @@ CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform conform-registry format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## create .venv with the locked dependencies
 
@@ -53,6 +53,10 @@ judge-all: $(STAMP) judge ## check every log that the property tests write with 
 
 conform: $(STAMP) librdkafka ## run librdkafka's own test programs on three nodes
 	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/librdkafka
+
+conform-registry: $(STAMP) ## run confluent-kafka-python's registry tests on a registry
+	@scripts/fetch-registry-tests .cache/registry
+	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/registry
 
 format: $(STAMP) ## format the code, and fix what lint can fix
 	@$(BIN)/ruff format --quiet $(CODE)

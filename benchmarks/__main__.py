@@ -16,6 +16,7 @@ add a line to history.jsonl:
     availability   restarting and killing three Ottla nodes in turn    4, 1
     workers        loading several workers of one host                 3, 1
     partitions     10,000 partitions of three replicas                 5, 1
+    registry       reading and registering schemas                     1, 1
     pipeline       Spark, beside Spark's own Kafka connector
 """
 
@@ -32,7 +33,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import cluster, counting, groups, pipeline, security, transactions, versus
+from benchmarks import cluster, counting, groups, pipeline, registry, security, transactions, versus
 from benchmarks.cluster import availability, partitions, workers
 from benchmarks.figure import Figure
 from benchmarks.versus import history
@@ -48,6 +49,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "availability": availability.run,
     "workers": workers.run,
     "partitions": partitions.run,
+    "registry": registry.run,
     "pipeline": pipeline.run,
 }
 SUITES = ("codec", "records", "log", "compaction", "scrape", "client", *OF_SERVERS)

@@ -1,0 +1,82 @@
+"""Callers of a registry that checks them at the cluster: who they are, and what they may do."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ottla.runtime.system_clock import SystemClock
+from ottla.security.acls.acl import AclOperation, ResourceType
+from tests.support.registry.registry_processes import RegistryProcess, running_registries
+from tests.support.security.attacked_node import BOBS_PASSWORD, PASSWORD, AttackedNode
+
+TEXT = '"string"'
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AttackedNode]:
+    with AttackedNode(tmp_path_factory.mktemp("node")) as node:
+        node.prepare()
+        yield node
+
+
+@pytest.fixture(scope="module")
+def registry(
+    node: AttackedNode, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RegistryProcess]:
+    file: Path = tmp_path_factory.mktemp("registry") / "client.properties"
+    file.write_text(
+        "security.protocol=SASL_PLAINTEXT\n"
+        "sasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="alice" password="{PASSWORD}";\n'
+    )
+    file.chmod(0o600)
+    host, port = node.address_of("CLIENTS")
+    options = ("--authentication", "cluster", "--command-config", str(file))
+    with running_registries(f"{host}:{port}", 1, *options) as (registry,):
+        yield registry
+
+
+def basic(user: str, password: str) -> dict[str, str]:
+    credentials = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return {"authorization": f"Basic {credentials}"}
+
+
+ALICE = basic("alice", PASSWORD)
+BOB = basic("bob", BOBS_PASSWORD)
+
+
+def register(registry: RegistryProcess, subject: str, headers: dict[str, str]) -> int:
+    path = f"/subjects/{subject}/versions"
+    return registry.ask("POST", path, {"schema": TEXT}, **headers).status
+
+
+def test_nobody_is_served_without_the_clusters_consent(registry: RegistryProcess) -> None:
+    assert registry.ask("GET", "/subjects").status == 401
+    assert registry.ask("GET", "/subjects", **basic("alice", "wrong")).status == 401
+    assert registry.ask("GET", "/subjects", authorization="Bearer nonsense").status == 401
+    assert register(registry, "refused", {}) == 401
+    assert registry.ask("GET", "/healthz").status == 200
+
+
+def test_a_users_rights_on_the_topic_are_his_rights_here(
+    registry: RegistryProcess, node: AttackedNode
+) -> None:
+    assert register(registry, "allowed", ALICE) == 200
+    assert registry.ask("GET", "/subjects", **ALICE).body == ["allowed"]
+    # Bob is known, and has no rights.
+    assert registry.ask("GET", "/subjects", **BOB).status == 403
+    assert register(registry, "refused", BOB) == 403
+    assert registry.ask("GET", "/subjects", **ALICE).body == ["allowed"]
+
+
+def test_a_token_is_checked_by_the_cluster(registry: RegistryProcess, node: AttackedNode) -> None:
+    node.allow("User:carol", AclOperation.READ, ResourceType.TOPIC)
+    token = node.provider.token(now_ms=SystemClock().now_ms(), sub="carol")
+    carol = {"authorization": f"Bearer {token}"}
+    assert registry.ask("GET", "/subjects", **carol).status == 200
+    assert register(registry, "refused", carol) == 403
