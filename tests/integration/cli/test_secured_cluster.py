@@ -111,9 +111,7 @@ def test_a_delegation_token_stands_for_its_owner(cluster: SecuredCluster) -> Non
     cluster.run("tokens", "expire", token["token_id"], cluster.as_bob())
 
 
-@pytest.mark.parametrize(
-    "command", [("topics", "list"), ("quorum", "status")], ids=["librdkafka", "own"]
-)
+@pytest.mark.parametrize("command", [("topics", "list"), ("quorum", "status")])
 def test_a_wrong_password_is_reported_at_once(
     cluster: SecuredCluster, command: tuple[str, ...]
 ) -> None:
@@ -121,9 +119,7 @@ def test_a_wrong_password_is_reported_at_once(
     assert "No secure connection" in cluster.run(*command, wrong, exit_code=3)
 
 
-@pytest.mark.parametrize(
-    "command", [("topics", "list"), ("quorum", "status")], ids=["librdkafka", "own"]
-)
+@pytest.mark.parametrize("command", [("topics", "list"), ("quorum", "status")])
 def test_a_plaintext_client_of_a_tls_listener_gets_a_hint(
     cluster: SecuredCluster, command: tuple[str, ...]
 ) -> None:

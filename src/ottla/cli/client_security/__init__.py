@@ -1,1 +1,1 @@
-"""Files of client properties, and the properties of librdkafka."""
+"""Files of client properties."""

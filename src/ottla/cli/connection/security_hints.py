@@ -1,7 +1,4 @@
-"""What to do when a connection is not secured: by the words of the client and of OpenSSL.
-
-Both clients of the commands are here: librdkafka, and the one of `ottla.channels`.
-"""
+"""What to do when a connection is not secured: by the words of the client and of OpenSSL."""
 
 from __future__ import annotations
 
@@ -42,10 +39,8 @@ _VERSIONS: Final = (
 _HINTS: Final[Mapping[str, str]] = {
     "invalid credentials": "Check the user name and the password. The user must have a credential "
     "for this sasl.mechanism: an administrator sees it with `ottla users list`.",
-    "unsupported sasl mechanism": "Write sasl.mechanism with one that the listener enables.",
     "unsupported_sasl_mechanism": "Write sasl.mechanism with one that the listener enables.",
     "does not authenticate clients with sasl": _NO_SASL,
-    "not valid in current sasl state": _NO_SASL,
     "hostname mismatch": _HOST,
     "ip address mismatch": _HOST,
     "has expired": "Renew the certificate; `ottla certs show FILE` shows how long one is valid.",
@@ -54,9 +49,6 @@ _HINTS: Final[Mapping[str, str]] = {
     "unable to get certificate crl": "The file of ottla.ssl.crl.location has no revocation list of "
     "the authority that signed the certificate: add it.",
     "crl has expired": "Replace the file of ottla.ssl.crl.location by a newer revocation list.",
-    # librdkafka does not say which of the two it is.
-    "certificate could not be verified": f"{_AUTHORITY} And connect by a name or address that is "
-    "in the broker's certificate.",
     "certificate verify failed": _AUTHORITY,
     "certificate required": _OWN_CERTIFICATE,
     "requires a certificate": _OWN_CERTIFICATE,
@@ -68,7 +60,6 @@ _HINTS: Final[Mapping[str, str]] = {
     "wrong version number": _NO_TLS,
     "packet length too long": _NO_TLS,
     "does not use tls": _NO_TLS,
-    "connection closed by peer": _NO_TLS,
     "the peer closed it": _NO_TLS,
     "in common": _VERSIONS,
     "protocol version": _VERSIONS,

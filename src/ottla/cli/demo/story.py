@@ -28,7 +28,7 @@ def run() -> None:
     console = Console(highlight=False, soft_wrap=True)
     clock = SystemClock()
     started = clock.monotonic()
-    console.print("[bold]Ottla[/]: three nodes, and any Kafka client. Here is librdkafka.\n")
+    console.print("[bold]Ottla[/]: three nodes, and any Kafka client. Here is our own.\n")
     home = HOME.resolve()
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
