@@ -1,4 +1,4 @@
-"""Avro and JSON Schema in REST v2, with the schema registry and confluent-kafka's own format."""
+"""Avro, JSON Schema and Protobuf in REST v2, in the form of Confluent's clients."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tests.support.nodes.nodes import OTTLA
 from tests.support.web.gateway_process import GatewayProcess, running_gateway_process
 
 AVRO = {"Content-Type": "application/vnd.kafka.avro.v2+json"}
+PROTOBUF = {"Content-Type": "application/vnd.kafka.protobuf.v2+json"}
 JSON_SCHEMA = {"Content-Type": "application/vnd.kafka.jsonschema.v2+json"}
 V2 = {"Content-Type": "application/vnd.kafka.v2+json"}
 USER: dict[str, Any] = {
@@ -126,6 +127,45 @@ def test_json_schema_is_checked(gateway: GatewayProcess, cluster: Cluster, topic
     assert read_back(gateway, topic, "jsonschema", 1) == [{"age": 7}]
     body["records"] = [{"value": {"age": "seven"}}]
     refused = gateway.call("POST", f"/topics/{topic}", body, JSON_SCHEMA)
+    assert (refused.status, refused.json["error_code"]) == (422, 42205)
+
+
+PROTO = """syntax = "proto3";
+import "google/protobuf/timestamp.proto";
+message User {
+  string name = 1;
+  repeated int32 marks = 2;
+  Address address = 3;
+  google.protobuf.Timestamp since = 4;
+  message Address { string town = 1; }
+}
+message Other { int64 number = 1; }
+"""
+
+
+def test_protobuf_is_what_other_clients_write_and_read(
+    gateway: GatewayProcess, cluster: Cluster, topic: str
+) -> None:
+    value = {
+        "name": "ada",
+        "marks": [1, 2],
+        "address": {"town": "Ulm"},
+        "since": "2026-11-19T12:00:00Z",
+    }
+    body = {"value_schema": PROTO, "records": [{"value": value}]}
+    schema_id = gateway.post(f"/topics/{topic}", body, PROTOBUF)["value_schema_id"]
+    prefix = b"\0" + schema_id.to_bytes(4, "big")
+    [content] = contents(cluster, topic, 1)
+    # The indexes of the message, and its first field.
+    assert content[:11] == prefix + b"\0" + b"\x0a\x03ada"
+    native = Producer({"bootstrap.servers": cluster.bootstrap})
+    # Messages 1, and 0 in 0.
+    native.produce(topic, prefix + b"\x02\x02" + b"\x08\x07")
+    native.produce(topic, prefix + b"\x04\x00\x00" + b"\x0a\x03Ulm")
+    native.flush(TIMEOUT_S)
+    assert read_back(gateway, topic, "protobuf", 3) == [value, {"number": "7"}, {"town": "Ulm"}]
+    body["records"] = [{"value": {"nobody": 1}}]
+    refused = gateway.call("POST", f"/topics/{topic}", body, PROTOBUF)
     assert (refused.status, refused.json["error_code"]) == (422, 42205)
 
 

@@ -45,14 +45,15 @@ class RegistryClient:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self._parts = parts
-        self._schemas: OrderedDict[int, SchemaOfId] = OrderedDict()
+        self._schemas: OrderedDict[tuple[int, str], SchemaOfId] = OrderedDict()
         self._ids: OrderedDict[tuple[str, str], int] = OrderedDict()
 
-    async def schema(self, schema_id: int) -> SchemaOfId:
-        """Raises V2Error."""
-        known = self._schemas.get(schema_id)
+    async def schema(self, schema_id: int, form: str) -> SchemaOfId:
+        """The texts are in this form of the registry's (`format`). Raises V2Error."""
+        known = self._schemas.get((schema_id, form))
         if known is None:
-            status, answer = await self._request("GET", f"/schemas/ids/{schema_id}")
+            path = f"/schemas/ids/{schema_id}?format={form}"
+            status, answer = await self._request("GET", path)
             if status == _NOT_FOUND:
                 raise unprocessable(f"There is no schema {schema_id}.", INVALID_DATA)
             self._require(status, answer, f"cannot get the schema {schema_id}")
@@ -60,9 +61,9 @@ class RegistryClient:
                 schema_id,
                 answer.get("schemaType", AVRO),
                 answer["schema"],
-                await self._referenced(answer.get("references") or ()),
+                await self._referenced(answer.get("references") or (), form),
             )
-            _keep(self._schemas, schema_id, known)
+            _keep(self._schemas, (schema_id, form), known)
         return known
 
     async def register(self, subject: str, type_: str, text: str) -> int:
@@ -79,14 +80,14 @@ class RegistryClient:
 
     # ----
 
-    async def _referenced(self, references: Any) -> tuple[tuple[str, str], ...]:
+    async def _referenced(self, references: Any, form: str) -> tuple[tuple[str, str], ...]:
         found: dict[str, str] = {}
         for each in references:
             subject, version = quote(each["subject"], safe=""), each["version"]
-            path = f"/subjects/{subject}/versions/{version}?deleted=true"
+            path = f"/subjects/{subject}/versions/{version}?deleted=true&format={form}"
             status, answer = await self._request("GET", path)
             self._require(status, answer, "cannot get a referenced schema")
-            found |= dict(await self._referenced(answer.get("references") or ()))
+            found |= dict(await self._referenced(answer.get("references") or (), form))
             found[each["name"]] = answer["schema"]
         return tuple(found.items())
 

@@ -14,6 +14,7 @@ from ottla.schemas.errors import SchemaError
 from ottla.schemas.json_text import parse_json
 from ottla.web.gateway.rest_v2.avro_json import AvroJson
 from ottla.web.gateway.rest_v2.embedded_formats import EmbeddedFormat, SchemaChoice, plain_formats
+from ottla.web.gateway.rest_v2.protobuf_json import SERIALIZED, ProtobufJson
 from ottla.web.gateway.rest_v2.registry_client import (
     AVRO,
     RegistryClient,
@@ -76,7 +77,9 @@ class RegistryFormat:
         registry: RegistryClient,
         type_: str,
         codec: Callable[[SchemaOfId], SchemaCodec],
+        form: str = "",
     ) -> None:
+        self._form = form
         self._registry = registry
         self._type = type_
         self._make_codec = codec
@@ -108,7 +111,7 @@ class RegistryFormat:
     async def _codec(self, schema_id: int) -> SchemaCodec:
         known = self._codecs.get(schema_id)
         if known is None:
-            schema = await self._registry.schema(schema_id)
+            schema = await self._registry.schema(schema_id, self._form)
             if schema.type != self._type:
                 raise unprocessable(
                     f"The schema {schema_id} is of the type {schema.type}, not {self._type}.",
@@ -134,4 +137,10 @@ def registry_formats(url: str) -> dict[str, EmbeddedFormat]:
             registry, AVRO, lambda schema: AvroJson(schema.text, schema.references)
         ),
         "jsonschema": RegistryFormat(registry, "JSON", JsonSchemaCodec),
+        "protobuf": RegistryFormat(
+            registry,
+            "PROTOBUF",
+            lambda schema: ProtobufJson(schema.text, schema.references),
+            SERIALIZED,
+        ),
     }
