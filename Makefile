@@ -9,7 +9,7 @@ CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform conform-registry format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform conform-registry conform-gateway format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -89,6 +89,10 @@ judge: ## fetch Apache Kafka's jars for the tests, where Java and Maven are pres
 
 connector: ## fetch Spark's Kafka connector for the tests, where Java and Maven are present
 	@scripts/fetch-connector .cache/spark
+
+conform-gateway: $(STAMP) ## run Karapace's tests of its REST proxy on the gateway, where Python 3.12 is present
+	@scripts/fetch-karapace .cache/karapace
+	@$(BIN)/python -m tests.conformance.gateway.karapace .cache/karapace
 
 librdkafka: ## fetch and build librdkafka's test programs, where cargo and a C++ compiler are present
 	@scripts/fetch-librdkafka .cache/librdkafka
