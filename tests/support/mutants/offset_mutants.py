@@ -165,7 +165,7 @@ OFFSET_MUTANTS = (
     Mutant(
         "takes the commit of a fenced member",
         _takes_any_commit,
-        1,
+        13,
         NoCommitLost,
         seeks=("pause_member", "pause"),
         seconds_max=9,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ottla.model import TopicPartition
 from ottla.simulation.history.history import (
     Acknowledged,
+    GroupCommitted,
     GroupOwns,
     GroupResumed,
     History,
@@ -31,7 +32,8 @@ class OneOwnerPerEpoch:
 
 
 class NoCommitLost:
-    """A member resumes no earlier than the offset that is known to be committed."""
+    """A member resumes no earlier than the offset that is known to be committed, and nothing is
+    committed in an epoch after a commit of a later epoch."""
 
     def check(self, history: History) -> Iterator[str]:
         for resumed in history.of(GroupResumed):
@@ -39,6 +41,12 @@ class NoCommitLost:
                 yield (
                     f"{resumed.who} resumes at {resumed.partition} {resumed.offset}, but "
                     f"{resumed.group} had committed {resumed.floor}"
+                )
+        for committed in history.of(GroupCommitted):
+            if committed.later_epoch >= 0:
+                yield (
+                    f"{committed.who} has committed {committed.partition} {committed.offset} after "
+                    f"another member did in epoch {committed.later_epoch}"
                 )
 
 

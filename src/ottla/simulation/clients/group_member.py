@@ -75,6 +75,10 @@ class MemberProgress:
             if each[1] >= latest and each != answered
         }
 
+    def latest_epoch(self, partition: TopicPartition) -> int:
+        """That of the acknowledged commits of a partition."""
+        return self._epochs.get(partition, 0)
+
     def is_resumed(self, partition: TopicPartition, offset: int) -> None:
         """A member was told to resume at this offset: so it is committed, even without a
         response.
@@ -208,6 +212,7 @@ class GroupMember:
             partition: progress.begins(partition, position.offset, epoch=epoch)
             for partition, position in positions.items()
         }
+        latest = {partition: progress.latest_epoch(partition) for partition in positions}
         try:
             await consumer.commit(positions, timeout=_COMMIT_SECONDS)
         except ClientError:
@@ -220,4 +225,9 @@ class GroupMember:
             offset = position.offset
             self._committed[partition] = offset
             progress.is_taken(partition, offset, epoch=epoch, is_first=first[partition])
-            self._record(GroupCommitted(self.name, self._group, partition, offset))
+            is_late = 0 <= epoch < latest[partition] and (
+                # Else it may have been sent again in this epoch.
+                consumer.group_metadata().generation_id in (epoch, -1)
+            )
+            later = latest[partition] if is_late else -1
+            self._record(GroupCommitted(self.name, self._group, partition, offset, later))

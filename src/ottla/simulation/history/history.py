@@ -109,11 +109,13 @@ class GroupOwns(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupCommitted(Event):
-    """A member's commit was acknowledged."""
+    """A member's commit was acknowledged. `later_epoch` is that of another commit of the partition
+    which was acknowledged before this one was sent; -1 without one of a later epoch."""
 
     group: str
     partition: TopicPartition
     offset: int
+    later_epoch: int = -1
 
 
 @dataclass(frozen=True, slots=True)
