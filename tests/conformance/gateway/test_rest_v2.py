@@ -77,6 +77,10 @@ def test_binary_records_are_equal_both_ways(
     ]
 
 
+def test_a_slash_at_the_end_of_a_path_means_nothing(gateway: GatewayProcess, topic: str) -> None:
+    assert gateway.get(f"/topics/{topic}/partitions/") == gateway.get(f"/topics/{topic}/partitions")
+
+
 def test_a_pattern_subscribes_to_the_topics_that_match(
     gateway: GatewayProcess, topic: str, group: str
 ) -> None:

@@ -119,6 +119,45 @@ def test_values_of_unions_need_no_type(gateway: GatewayProcess, topic: str) -> N
     assert read_back(gateway, topic, "avro", 1) == [USERS[2]]
 
 
+def test_a_value_of_a_union_keeps_its_type(gateway: GatewayProcess, topic: str) -> None:
+    union = [
+        "null",
+        "boolean",
+        "long",
+        "double",
+        "string",
+        "bytes",
+        {"type": "map", "values": "int"},
+    ]
+    inner = {"type": "record", "name": "Inner", "fields": [{"name": "x", "type": "int"}]}
+    schema = {
+        "type": "record",
+        "name": "Outer",
+        "fields": [
+            {"name": "first", "type": inner},
+            {"name": "values", "type": {"type": "array", "items": [*union, "Inner"]}},
+        ],
+    }
+    plain = [None, True, 7, 1.5, "text", {"a": 1}, {"x": 1}]
+    body = {
+        "value_schema": json.dumps(schema),
+        "records": [{"value": {"first": {"x": 1}, "values": plain}}],
+    }
+    gateway.post(f"/topics/{topic}", body, AVRO)
+    [found] = read_back(gateway, topic, "avro", 1)
+    assert found["values"] == [
+        None,
+        {"boolean": True},
+        {"long": 7},
+        {"double": 1.5},
+        {"string": "text"},
+        {"map": {"a": 1}},
+        {"map": {"x": 1}},
+    ]
+    body["records"] = [{"value": found}, {"value": {**found, "values": [{"Inner": {"x": 1}}]}}]
+    gateway.post(f"/topics/{topic}", body, AVRO)
+
+
 def test_json_schema_is_checked(gateway: GatewayProcess, cluster: Cluster, topic: str) -> None:
     schema = {"type": "object", "properties": {"age": {"type": "integer"}}}
     body: dict[str, Any] = {"value_schema": json.dumps(schema), "records": [{"value": {"age": 7}}]}

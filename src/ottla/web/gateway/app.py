@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ottla.web.gateway.answering import problem_response
 from ottla.web.gateway.calls.consume_calls import ConsumeCalls
@@ -32,6 +33,20 @@ def gateway_routes(gateway: Gateway, formats: EmbeddedFormats) -> list[BaseRoute
         *V2TopicCalls(gateway).routes(),
         *OpenApiPages().routes(),
     ]
+
+
+class WithoutTrailingSlash:
+    """Paths with a slash at their end are those without, as in other proxies of REST v2."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if path.endswith("/") and len(path) > 1:
+            raw = scope.get("raw_path") or b""
+            scope = {**scope, "path": path.rstrip("/") or "/", "raw_path": raw.rstrip(b"/")}
+        await self._application(scope, receive, send)
 
 
 def render_problem(problem: HttpProblem) -> Response:

@@ -14,7 +14,7 @@ from ottla.client.cluster import ClientSeams
 from ottla.metrics import Metrics
 from ottla.security.principal_mapping import PrincipalMapping
 from ottla.security.sasl.mechanism import Mechanism
-from ottla.web.gateway.app import gateway_routes, render_problem
+from ottla.web.gateway.app import WithoutTrailingSlash, gateway_routes, render_problem
 from ottla.web.gateway.callers.admission import CallerAdmission
 from ottla.web.gateway.callers.delegation import TokenIssuer
 from ottla.web.gateway.callers.identification import BASIC, BEARER, CERTIFICATE, NONE
@@ -103,7 +103,7 @@ async def running_gateway(
         is_local=settings.listen.is_loopback and not authenticates,
     )
     server = WebServer(
-        application,
+        WithoutTrailingSlash(application),
         settings.listen,
         settings.tls,
         connections_max=settings.limits.connections_max,

@@ -25,6 +25,16 @@ _MISFITS: Final = (
     RecursionError,
     struct.error,
 )
+_NATIVES: Final[dict[str, type | tuple[type, ...]]] = {
+    "null": type(None),
+    "boolean": bool,
+    "float": float,
+    "double": float,
+    "string": str,
+    "bytes": bytes,
+    "array": list,
+    "map": dict,
+}
 
 
 class AvroJson:
@@ -86,7 +96,7 @@ class AvroJson:
             case "bytes" | "fixed":
                 return value.encode("latin-1")
             case "float" | "double":
-                return float(value) if isinstance(value, int) else value
+                return float(value) if type(value) is int else value
         return value
 
     def _of_record(self, schema: Any, value: Any) -> Any:
@@ -113,7 +123,7 @@ class AvroJson:
                 native = self._to_native(branch, value)
             except _MISFITS:
                 continue
-            if fastavro.validate(native, branch, raise_errors=False, strict=True):
+            if self._fits(branch, native):
                 return native
         raise ValueError(f"{value!r} is of no type of the union")
 
@@ -141,9 +151,26 @@ class AvroJson:
         if native is None:
             return None
         for branch in branches:
-            if fastavro.validate(native, branch, raise_errors=False):
+            if self._fits(branch, native):
                 return {self._name(branch): self._to_json(branch, native)}
         raise ValueError("a value is of no type of its union")
+
+    def _fits(self, schema: Any, native: Any) -> bool:
+        """Whether a value of a union is of this branch, as far as its own type tells."""
+        schema, kind = self._resolved(schema)
+        match kind:
+            case "record":
+                fields = {each["name"]: "default" in each for each in schema["fields"]}
+                return isinstance(native, dict) and all(
+                    has_default or name in native for name, has_default in fields.items()
+                )
+            case "int" | "long":
+                return type(native) is int
+            case "enum":
+                return native in schema["symbols"]
+            case "fixed":
+                return isinstance(native, bytes) and len(native) == schema["size"]
+        return isinstance(native, _NATIVES.get(kind, ()))
 
     def _name(self, schema: Any) -> str:
         resolved, kind = self._resolved(schema)

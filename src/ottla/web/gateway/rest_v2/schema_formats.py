@@ -25,6 +25,15 @@ from ottla.web.gateway.rest_v2.v2_errors import INVALID_DATA, unprocessable
 _PREFIX: Final = Layout(">bI")
 _MAGIC: Final = 0
 _KEPT_MAX: Final = 500
+_DRAFTS: Final = frozenset(
+    (
+        "http://json-schema.org/draft-04/schema",
+        "http://json-schema.org/draft-06/schema",
+        "http://json-schema.org/draft-07/schema",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    )
+)
 _encoder: Final = msgspec.json.Encoder()
 
 
@@ -36,6 +45,12 @@ class SchemaCodec(Protocol):
     def decode(self, content: bytes) -> Any: ...
 
 
+def _draft(document: dict[str, Any]) -> str | None:
+    given = document.get("$schema")
+    is_known = isinstance(given, str) and given.rstrip("#") in _DRAFTS
+    return given if is_known else None
+
+
 def _retrieve_nothing(_uri: str) -> Any:
     """A schema must not make the gateway open an address."""
     raise ValueError("it refers to a schema that is not registered")
@@ -44,6 +59,9 @@ def _retrieve_nothing(_uri: str) -> Any:
 class JsonSchemaCodec:
     def __init__(self, schema: SchemaOfId) -> None:
         document = parse_json(schema.text)
+        if isinstance(document, dict) and _draft(document) is None:
+            # One of its own, which is nowhere to be had.
+            document = {name: each for name, each in document.items() if name != "$schema"}
         registry = jsonschema_rs.Registry(
             [(name, parse_json(text)) for name, text in schema.references],
             retriever=_retrieve_nothing,

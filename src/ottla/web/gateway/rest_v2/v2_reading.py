@@ -104,7 +104,7 @@ class V2ReadingCalls:
                     for each in body.offsets
                 }
                 await self._sessions.commit(consumer, offsets)
-        return Response(status_code=200)
+        return Response(media_type=answer_type(request.headers.get("accept")))
 
     async def committed(self, request: Request) -> Response:
         session = await self._access.session(request)
