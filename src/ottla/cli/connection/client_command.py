@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ottla.cli.client_security.refused_properties import refused_properties
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ Topic = Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)]
 @contextmanager
 def client_command() -> Iterator[Terminal]:
     """Runs a command's body, and turns whatever ends it into a message and an exit code."""
+    from ottla.cli.client_security.refused_properties import refused_properties
     from ottla.cli.display.pipe import reader_may_leave
     from ottla.cli.display.terminal import open_terminal
 
