@@ -151,6 +151,16 @@ def test_configs_of_brokers(ottla: CommandLine) -> None:
 def test_configs_of_groups(ottla: CommandLine) -> None:
     of_group = ("--group", "billing")
     session = "consumer.session.timeout.ms"
+    of_clients = ("--client-metrics", "slow")
+    (now,) = ottla.json("configs", "set", *of_clients, "match=client_id=orders-.*")
+    assert (now["client_metrics"], now["value"]) == ("slow", "client_id=orders-.*")
+    (now,) = ottla.json("configs", "describe", *of_clients)
+    assert (now["name"], now["source"]) == ("match", "client_metrics_config")
+    wrong = ottla.run("configs", "set", *of_clients, "interval.ms=5", exit_code=1)
+    assert "interval must be between" in wrong.stderr
+    (now,) = ottla.json("configs", "delete", *of_clients, "match")
+    assert now["value"] == ""
+
     (now,) = ottla.json("configs", "set", *of_group, f"{session}=50000")
     assert (now["group"], now["value"], now["source"]) == ("billing", "50000", "group_config")
     described = ottla.run("configs", "describe", *of_group).stdout

@@ -16,7 +16,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Describe, set and delete configs of topics, groups and brokers.",
+    help="Describe, set and delete configs of topics, groups, brokers and client metrics.",
     epilog=EXIT_CODES,
 )
 
@@ -32,6 +32,13 @@ GroupOption = Annotated[
         "--group", "-g", metavar="NAME", help="A group's configs; the group need not exist yet."
     ),
 ]
+ClientMetricsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="A subscription to metrics that clients push; it begins with its first config.",
+    ),
+]
 
 
 @app.command()
@@ -41,6 +48,7 @@ def describe(
     topic: TopicOption = None,
     broker: BrokerOption = None,
     group: GroupOption = None,
+    client_metrics: ClientMetricsOption = None,
     every: Annotated[
         bool, typer.Option("--all", "-a", help="Include configs that have their default values.")
     ] = False,
@@ -54,7 +62,9 @@ def describe(
         from ottla.cli.configs.run import describe_configs, named_resource
         from ottla.cli.connection.admin_connection import with_admin
 
-        resource = named_resource(topic=topic, broker=broker, group=group)
+        resource = named_resource(
+            topic=topic, broker=broker, group=group, client_metrics=client_metrics
+        )
         with_admin(
             options,
             terminal,
@@ -70,6 +80,7 @@ def set_(
     topic: TopicOption = None,
     broker: BrokerOption = None,
     group: GroupOption = None,
+    client_metrics: ClientMetricsOption = None,
     as_json: Json = False,
 ) -> None:
     """Set configs. Either all of them are set or none.
@@ -84,7 +95,9 @@ def set_(
         from ottla.cli.connection.admin_connection import with_admin
 
         to_set = dict(parse_name_values(configs, what="Config"))
-        resource = named_resource(topic=topic, broker=broker, group=group)
+        resource = named_resource(
+            topic=topic, broker=broker, group=group, client_metrics=client_metrics
+        )
         with_admin(
             options,
             terminal,
@@ -100,6 +113,7 @@ def delete(
     topic: TopicOption = None,
     broker: BrokerOption = None,
     group: GroupOption = None,
+    client_metrics: ClientMetricsOption = None,
     as_json: Json = False,
 ) -> None:
     """Delete configs, so that their defaults apply again.
@@ -110,7 +124,9 @@ def delete(
         from ottla.cli.configs.run import change_configs, named_resource
         from ottla.cli.connection.admin_connection import with_admin
 
-        resource = named_resource(topic=topic, broker=broker, group=group)
+        resource = named_resource(
+            topic=topic, broker=broker, group=group, client_metrics=client_metrics
+        )
         with_admin(
             options,
             terminal,

@@ -27,13 +27,17 @@ from ottla.configs import ConfigResource, ConfigResourceType, ConfigSource
 _JSON_SOURCES: Final = {ConfigSource.DYNAMIC_GROUP_CONFIG: "group_config"}
 
 
-def named_resource(*, topic: str | None, broker: int | None, group: str | None) -> ConfigResource:
-    if [topic, broker, group].count(None) != 2:
+def named_resource(
+    *, topic: str | None, broker: int | None, group: str | None, client_metrics: str | None
+) -> ConfigResource:
+    if [topic, broker, group, client_metrics].count(None) != 3:
         raise CommandError(
-            "Name one topic with --topic NAME, one broker with --broker ID, or one group with "
-            "--group NAME.",
+            "Name one topic with --topic NAME, one broker with --broker ID, one group with "
+            "--group NAME, or one subscription with --client-metrics NAME.",
             exit_code=ExitCode.USAGE,
         )
+    if client_metrics is not None:
+        return ConfigResource(ConfigResourceType.CLIENT_METRICS, client_metrics)
     if group is not None:
         return ConfigResource(ConfigResourceType.GROUP, group)
     if topic is not None:
@@ -42,7 +46,7 @@ def named_resource(*, topic: str | None, broker: int | None, group: str | None) 
 
 
 async def require_resource(admin: Admin, resource: ConfigResource) -> None:
-    """Checks that the topic or broker exists. A group need not exist yet."""
+    """Checks that the topic or broker exists. A group or a subscription need not exist yet."""
     if resource.type is ConfigResourceType.TOPIC:
         await existing_topic(admin, resource.name)
     elif resource.type is ConfigResourceType.BROKER:

@@ -1,4 +1,4 @@
-"""The configs of a topic, a group or a broker, as the cluster describes them."""
+"""The configs of a topic, a group, a broker or a subscription, as the cluster describes them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ SOURCES: Final[Mapping[ConfigSource, str]] = {
     ConfigSource.STATIC_BROKER_CONFIG: "broker's file",
     ConfigSource.DEFAULT_CONFIG: "default",
     ConfigSource.DYNAMIC_GROUP_CONFIG: "group",
+    ConfigSource.CLIENT_METRICS_CONFIG: "client metrics",
 }
 
 
 def resource_text(resource: ConfigResource) -> str:
     if resource.type is ConfigResourceType.BROKER and not resource.name:
         return "the cluster"
-    return f"{resource.type.name.lower()} {resource.name}"
+    return f"{resource.type.name.lower().replace('_', ' ')} {resource.name}"
 
 
 async def described_configs(admin: Admin, resource: ConfigResource) -> list[DescribedConfig]:
