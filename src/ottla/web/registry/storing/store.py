@@ -103,6 +103,8 @@ class KafkaSchemaStore:
         appender = self._appender
         if appender is None:
             raise NotWriterError
+        if not records:
+            return
         await self._topic.wait_position(await appender.append(records))
 
     async def catch_up(self) -> None:
