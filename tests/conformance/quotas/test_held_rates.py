@@ -1,9 +1,6 @@
 """A client with a quota is held to it, in both directions, over a real connection.
 
-OTTLA_SOAK=1 measures 10 MB/s with Kafka's own windows; otherwise the windows are few. A client that
-sends all it may does so in bursts: when the windows of a burst are forgotten, another one is due.
-So the time is three periods of all windows, 33 seconds: an average over 30 depends on where it
-begins.
+How closely, and over what time, is Kafka's arithmetic: tests/unit/quotas/test_greedy_clients.py.
 """
 
 from __future__ import annotations
@@ -18,16 +15,14 @@ from typer.testing import CliRunner
 
 from ottla.cli.main import make_app
 from tests.support.nodes.node_process import NodeProcess
-from tests.support.soak import IS_SOAK, at_scale
 
-RATE = at_scale(quick=4_000_000, soak=10_000_000)
-SECONDS = at_scale(quick=6, soak=33)
-# The first windows count as if the client had been idle before.
-WARM_UP_SECONDS = at_scale(quick=3, soak=11)
-WINDOWS = {} if IS_SOAK else {"quota.window.num": "3"}
+RATE = 4_000_000
+SECONDS = 8
+# What three windows allow besides the current one.
+BURST = 2 * RATE
+WINDOWS = {"quota.window.num": "3"}
 TOPIC = "measured"
 VALUE = b"x" * 10_000
-TOLERANCE = 0.05 if IS_SOAK else 0.15
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +40,11 @@ def set_quota(node: NodeProcess, client_id: str, key: str) -> None:
 
 
 def assert_held(events: list[tuple[float, int]]) -> None:
-    """`events` are times and bytes."""
-    started = events[0][0] + WARM_UP_SECONDS
-    counted = sum(size for at, size in events if started <= at < started + SECONDS)
-    assert counted / SECONDS == pytest.approx(RATE, rel=TOLERANCE)
+    """`events` are times and bytes. Beyond the rate, what a burst may have: as much as all windows
+    but the current one allow, at the beginning and at the end."""
+    elapsed = events[-1][0] - events[0][0]
+    total = sum(size for _, size in events)
+    assert RATE * elapsed / 4 < total < RATE * elapsed + 2 * BURST
 
 
 def test_a_producer_is_held_to_its_rate(node: NodeProcess) -> None:
@@ -65,7 +61,7 @@ def test_a_producer_is_held_to_its_rate(node: NodeProcess) -> None:
             "queue.buffering.max.kbytes": 2_000,
         }
     )
-    end = perf_counter() + WARM_UP_SECONDS + SECONDS + 1
+    end = perf_counter() + SECONDS
     while perf_counter() < end:
         try:
             producer.produce(
@@ -82,7 +78,7 @@ def test_a_producer_is_held_to_its_rate(node: NodeProcess) -> None:
 
 
 def test_a_consumer_is_held_to_its_rate(node: NodeProcess) -> None:
-    total = RATE * (WARM_UP_SECONDS * 2 + SECONDS + 4)
+    total = RATE * (SECONDS + 6)
     producer = Producer({"bootstrap.servers": node.bootstrap, "log_level": 0})
     for _ in range(total // len(VALUE)):
         while True:
@@ -105,7 +101,7 @@ def test_a_consumer_is_held_to_its_rate(node: NodeProcess) -> None:
     )
     consumer.assign([TopicPartition(TOPIC, 0, 0)])
     events: list[tuple[float, int]] = []
-    end = perf_counter() + WARM_UP_SECONDS + SECONDS + 1
+    end = perf_counter() + SECONDS
     while perf_counter() < end:
         for message in consumer.consume(100, 0.1):
             assert message.error() is None, message.error()
