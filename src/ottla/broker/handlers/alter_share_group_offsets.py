@@ -50,7 +50,9 @@ async def alter_share_group_offsets(
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "a group's id cannot be empty")
         responses, offsets = _checked(context, request, cluster)
-        errors = await _alter(groups, sharing.states, group_id, cluster, offsets)
+        errors = {}
+        if offsets:
+            errors = await _alter(groups, sharing.states, group_id, cluster, offsets)
     except KafkaError as error:
         return wire.AlterShareGroupOffsetsResponse(
             error_code=error.code, error_message=error.message

@@ -29,6 +29,7 @@ from tests.support.authorization.authorized_node import (
 from tests.support.authorization.data_apis import DATA_APIS
 from tests.support.authorization.group_apis import GROUP_APIS
 from tests.support.authorization.node_apis import NODE_APIS
+from tests.support.authorization.share_apis import SHARE_APIS
 from tests.support.authorization.transaction_apis import TRANSACTION_APIS
 from tests.support.kafka.authorization_fixtures import KafkaRule, authorizations
 from tests.support.nodes.one_node import OneNode, StartNode
@@ -39,6 +40,7 @@ BROKER_APIS: Final = (
     *DATA_APIS,
     *GROUP_APIS,
     *TRANSACTION_APIS,
+    *SHARE_APIS,
     *ADMIN_APIS,
     *BROKER_ADMIN_APIS,
 )

@@ -120,7 +120,8 @@ class ShareStateChanges:
             topic_id: StateTopic(name, frozenset(by_id[topic_id].partitions))
             for topic_id, name in names.items()
         }
-        return Outcome([states.with_deleting(names).record(group_id)], DeletedStates(topics))
+        records = [states.with_deleting(names).record(group_id)] if names else []
+        return Outcome(records, DeletedStates(topics))
 
     def deleted(self, group_id: str, topic_ids: Collection[Uuid]) -> Outcome:
         """The share coordinators have deleted the state of these topics."""
