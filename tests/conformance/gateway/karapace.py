@@ -2,7 +2,7 @@
 
 python -m tests.conformance.gateway.karapace DIR [PYTEST-OPTION ...]
 
-DIR is what scripts/fetch-karapace makes.
+DIR is what scripts/fetch-karapace makes. FINDINGS.md says which tests fail, and why.
 """
 
 from __future__ import annotations
