@@ -23,6 +23,7 @@ PACKAGES = (
     "ottla",
     "ottla.client",
     "ottla.client.administration",
+    "ottla.client.schemas",
     "ottla.client.sync",
     "ottla.pipeline",
     "ottla.simulation",

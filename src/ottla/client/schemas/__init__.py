@@ -12,19 +12,45 @@ place in its file, and the data; or the schema's GUID in a header. Needs `ottla[
 `ottla[web]` for JSON Schema and Protobuf.
 """
 
-from ottla.client.schemas.deserializer import SchemaDeserializer
-from ottla.client.schemas.registry_client import RegistryError, SchemaRegistryClient
-from ottla.client.schemas.serializers import (
-    AvroSerializer,
-    JsonSerializer,
-    ProtobufSerializer,
-)
+from typing import TYPE_CHECKING
+
+from ottla.exports import lazy_names
+
+if TYPE_CHECKING:
+    from ottla.client.schemas.deserializer import SchemaDeserializer
+    from ottla.client.schemas.registry_client import (
+        KnownSchema,
+        RegistryError,
+        SchemaLink,
+        SchemaRegistryClient,
+    )
+    from ottla.client.schemas.serializers import (
+        AvroSerializer,
+        JsonSerializer,
+        ProtobufSerializer,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "AvroSerializer": "ottla.client.schemas.serializers",
+            "JsonSerializer": "ottla.client.schemas.serializers",
+            "KnownSchema": "ottla.client.schemas.registry_client",
+            "ProtobufSerializer": "ottla.client.schemas.serializers",
+            "RegistryError": "ottla.client.schemas.registry_client",
+            "SchemaDeserializer": "ottla.client.schemas.deserializer",
+            "SchemaLink": "ottla.client.schemas.registry_client",
+            "SchemaRegistryClient": "ottla.client.schemas.registry_client",
+        },
+    )
 
 __all__ = [
     "AvroSerializer",
     "JsonSerializer",
+    "KnownSchema",
     "ProtobufSerializer",
     "RegistryError",
     "SchemaDeserializer",
+    "SchemaLink",
     "SchemaRegistryClient",
 ]
