@@ -18,7 +18,8 @@ _SPARE_SECONDS_MAX: Final = 10.0
 async def rot(trouble: Trouble) -> None:
     """Flips a bit in a replica's log, deletes the replica later and lets it replicate again.
 
-    The node is down when the bit is flipped. The replica is out of the ISR until it is deleted.
+    The node is down when the bit is flipped, and the replica is out of the ISR then and when it is
+    deleted. Meanwhile it may return to the ISR: nothing needs to read the damaged batch.
     """
     node = trouble.node
     if not node.is_running or not await _end_out_of_sync(trouble, node):
@@ -31,6 +32,7 @@ async def rot(trouble: Trouble) -> None:
     position, bit = _place_to_rot(trouble, node, path), trouble.dice.below(8)
     trouble.say(node.name, f"has a flipped bit at {position} of {path}")
     node.disk.flip_bit(path, position=position, bit=bit)
+    node.rotten_logs.add(path)
     # Later data may be truncated meanwhile.
     rotten = node.disk.content(path)[: position + 1]
     is_replaced = False
@@ -43,6 +45,7 @@ async def rot(trouble: Trouble) -> None:
             _take_away(node, path.rpartition("/")[0])
             is_replaced = True
     finally:
+        node.rotten_logs.discard(path)
         if not is_replaced:
             node.kill()
             _see_to_disk(node)
@@ -87,6 +90,9 @@ def _begins_no_batch(data: bytes) -> bool:
 
 
 def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:
+    """A log of the replica without a flipped bit: with two of them, neither fault would recognise
+    its own, and flip it back.
+    """
     directory = f"{DATA_DIRECTORY}/{trouble.partition}"
     if not node.disk.is_directory(directory):
         return None
@@ -94,6 +100,7 @@ def _log_to_rot(trouble: Trouble, node: SimulatedNode) -> str | None:
         path
         for name in node.disk.list_directory(directory)
         if name.endswith(".log") and _is_durable(node, path := f"{directory}/{name}")
+        if path not in node.rotten_logs
     ]
     return trouble.dice.choice(logs) if logs else None
 

@@ -38,6 +38,8 @@ class SimulatedNode(Host):
         self.node: Node | None = None
         # Called after each step of the node's process.
         self.observe: Callable[[], object] = lambda: None
+        # Each has a flipped bit; the fault that flipped it will flip it back or delete the replica.
+        self.rotten_logs: set[str] = set()
         self._is_serving = False
         self._is_stopping = False
         self.record = surroundings.record
