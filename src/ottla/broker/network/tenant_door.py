@@ -13,7 +13,7 @@ from typing import Final
 from ottla.broker.control.tenancy import Tenancy, TenantNames
 from ottla.broker.network.handling import HandledApi
 from ottla.security.acls.rights import Rights
-from ottla.tenancy.served_apis import TENANT_APIS
+from ottla.tenancy.served_apis import PUBLIC_APIS, TENANT_APIS
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import ApiVersionsResponse
 from ottla.wire.schema import Message
@@ -58,7 +58,7 @@ class TenantDoor:
                 | {"api_keys": [each for each in response.api_keys if each.api_key in TENANT_APIS]}
             )
         renamer = renamer_of(type(response), version)
-        if renamer is None:
+        if renamer is None or (self._names is None and response.api_key in PUBLIC_APIS):
             return response
         assert self._names is not None, "the client of a request is identified"
         if response.api_key not in _UNSHARED:

@@ -19,6 +19,7 @@ from ottla.wire.messages.metadata import MetadataRequest
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from tests.support.nodes.one_node import OneNode, StartNode
+from tests.support.security.listeners import CLIENTS, PREFIX, SASL_CONFIGS, log_in
 from tests.support.storage.batches import batch_of
 from tests.support.tenancy.tenant_node import (
     ACME,
@@ -192,3 +193,26 @@ def test_a_tenant_has_a_limited_number_of_connections(start_node: StartNode) -> 
     assert topics_of(beta) == {}
     acme.stream.end()
     assert topics_of(TenantClient(node, ACME)) == {}
+
+
+def test_the_user_decides_the_tenant_on_a_listener_of_all(start_node: StartNode) -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    users = 'user_acme.app="secret" user_beta.app="secret" user_alice="secret"'
+    node = start_node(
+        configs=SASL_CONFIGS
+        | {
+            "ottla.tenant.listeners": f"{CLIENTS}:*",
+            f"{PREFIX}plain.sasl.jaas.config": f"{module} {users};",
+        }
+    )
+    clients = {}
+    for tenant in ("acme", "beta"):
+        assert set_tenant(node, tenant, "") == 0
+        clients[tenant] = TenantClient(node, CLIENTS)
+        assert log_in(clients[tenant].stream, f"{tenant}.app", "secret") == 0
+    assert create(clients["acme"], "orders") == 0
+    assert list(topics_of(clients["acme"])) == ["orders"]
+    assert topics_of(clients["beta"]) == {}
+    operator = TenantClient(node, CLIENTS)
+    assert log_in(operator.stream, "alice", "secret") == 0
+    assert operator.send(MetadataRequest(topics=None)) is None
