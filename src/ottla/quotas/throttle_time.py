@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from math import floor
+from typing import Final
 
 from ottla.quotas.sampled_rate import SampledRate
 from ottla.quotas.token_bucket import TokenBucket
+
+# The largest that a response can have: 24 days.
+_THROTTLE_MS_MAX: Final = 2**31 - 1
 
 
 def rate_throttle_ms(
@@ -28,4 +32,4 @@ def bucket_throttle_ms(bucket: TokenBucket, rate: float, now_ms: int) -> int:
 
 def _rounded(value: float) -> int:
     """To the nearest integer, halves up as in Java."""
-    return floor(value + 0.5)
+    return floor(min(value, _THROTTLE_MS_MAX) + 0.5)

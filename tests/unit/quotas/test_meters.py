@@ -7,7 +7,7 @@ import pytest
 from ottla.quotas import meters as meters_module
 from ottla.quotas.client_limits import Metered
 from ottla.quotas.entities import QuotaEntity, QuotaKey
-from ottla.quotas.meters import Meters, RateMeter
+from ottla.quotas.meters import BucketMeter, Meters, RateMeter
 from ottla.quotas.sampled_rate import Windows
 
 ALICE: QuotaEntity = (("user", "alice"),)
@@ -73,3 +73,14 @@ def test_meters_without_use_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
         meters.find("alice", name, now_ms)
     meters.find("alice", "newest", HOUR_MS)
     assert {metered.client_id for metered, _ in meters.items()} == {"new", "newer", "newest"}
+
+
+def test_a_throttle_time_fits_into_a_response() -> None:
+    for limit in (1.0, 5e-324):
+        meter = meters_of(alice=limit).find("alice", "app", 0)
+        assert meter is not None
+        assert meter.record(5_000_000, 0) == 2**31 - 1
+    bucket = BucketMeter(Windows(count=11, size_seconds=1))
+    bucket.limit = 0.001
+    bucket.record(100_000, 0)
+    assert bucket.throttle_ms(0) == 2**31 - 1
