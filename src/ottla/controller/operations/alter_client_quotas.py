@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from ipaddress import ip_address
-from math import isnan
+from math import isfinite
 from typing import Final
 
 from ottla.controller.operation import Context, OperationOutcome
@@ -69,7 +69,8 @@ def alter_client_quotas(
 
 
 def _entity_of(parts: list[EntityData]) -> QuotaEntity:
-    return tuple(sorted((part.entity_type, part.entity_name) for part in parts))
+    pairs = ((part.entity_type, part.entity_name) for part in parts)
+    return tuple(sorted(pairs, key=lambda pair: pair[0]))
 
 
 def _changes(
@@ -126,8 +127,8 @@ def _check_address(name: str) -> None:
 def _check_value(keys: tuple[QuotaKey, ...], key: str, value: float) -> None:
     if key not in keys:
         raise _invalid(f"{key!r} is not a quota of this entity; it can have {', '.join(keys)}")
-    if isnan(value) or value <= 0:
-        raise _invalid(f"{key} must be greater than 0")
+    if not isfinite(value) or value <= 0:
+        raise _invalid(f"{key} must be a number greater than 0")
     largest = _INTEGERS.get(key)
     if largest is None:
         return

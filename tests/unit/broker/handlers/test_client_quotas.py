@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.model import ErrorCode
-from ottla.wire.messages.alter_client_quotas import AlterClientQuotasRequest
+from ottla.wire.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData
 from ottla.wire.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -52,6 +52,7 @@ def entities(response: DescribeClientQuotasResponse) -> set[tuple[tuple[str, str
         ({"user": "alice"}, {"producer_byte_rate": 0}),
         ({"user": "alice"}, {"producer_byte_rate": -1}),
         ({"user": "alice"}, {"producer_byte_rate": float("nan")}),
+        ({"user": "alice"}, {"request_percentage": float("inf")}),
         ({"user": "alice"}, {"producer_byte_rate": 1.5}),
         ({"user": "alice"}, {"producer_byte_rate": 2.0**64}),
         ({"ip": "192.0.2.1"}, RATE),
@@ -69,6 +70,13 @@ def test_an_invalid_quota_is_refused(
     assert entry.error_code == INVALID
     assert entry.error_message
     assert node.image.client_quotas == {}
+
+
+def test_an_entity_with_a_default_and_a_name_of_a_type_is_refused(start_node: StartNode) -> None:
+    request = quota_change({"user": None}, RATE)
+    request.entries[0].entity.append(EntityData(entity_type="user", entity_name="alice"))
+    (entry,) = start_node().send_request(request, 1).entries
+    assert entry.error_code == INVALID
 
 
 def test_every_kind_of_entity_has_quotas(start_node: StartNode) -> None:
