@@ -21,6 +21,10 @@ def check_group_limit(
     limit = None if tenant is None else tenancy.limits_of(tenant).groups
     if tenant is None or limit is None:
         return
+    shard = groups.shard_of(group_id)
+    if shard is None or shard.is_loading or shard.machine.groups.get(group_id) is not None:
+        # Not a new group, or not known yet: the coordinator refuses the request.
+        return
     prefix = tenant + SEPARATOR
     found = {
         group.id
@@ -28,7 +32,7 @@ def check_group_limit(
         for group in shard.machine.groups
         if group.id.startswith(prefix)
     }
-    if group_id not in found and len(found) >= limit:
+    if len(found) >= limit:
         raise KafkaError(
             ErrorCode.POLICY_VIOLATION,
             f"{tenant} has {len(found)} groups on this node and may have {limit}: delete some, or "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ottla.coordinator.runtime.shard import ShardState
 from ottla.model import ErrorCode
 from ottla.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ottla.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
@@ -69,6 +70,16 @@ def test_groups_are_limited(start_node: StartNode) -> None:
     create(beta, "orders")
     assert beta.send(heartbeat).error_code == 0
     assert "acme" in node.broker.tenants.tenancy.tenants
+
+
+def test_a_node_refuses_only_groups_that_it_coordinates(start_node: StartNode) -> None:
+    node, acme, _ = pair(start_node, acme="groups=1")
+    create(acme, "orders")
+    acme.send(FindCoordinatorRequest(key_type=0, coordinator_keys=["sales"]))
+    assert join(acme, "sales", ["orders"]).error_code == 0
+    (shard,) = node.broker.coordinators.groups.all
+    shard.state = ShardState.LOADING
+    assert join(acme, "other", ["orders"]).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
 def test_retained_bytes_are_limited(start_node: StartNode) -> None:
