@@ -8,6 +8,7 @@ share coordinator.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ottla.broker.control.cluster_view import ClusterView
@@ -79,7 +80,7 @@ def _checked(
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         answer = wire.AlterShareGroupOffsetsResponseTopic(topic_name=topic.topic_name)
         responses.append(answer)
-        if known is not None:
+        if known is not None and not code:
             answer.topic_id = known.id
         for each in topic.partitions:
             error = code
@@ -106,12 +107,12 @@ async def _alter(
     from ottla.coordinator.groups.share.state_partitions import StateTopic
 
     by_id = cluster.image.topics.by_id
+    numbers: defaultdict[Uuid, set[int]] = defaultdict(set)
+    for topic_id, number in offsets:
+        numbers[topic_id].add(number)
     topics = {
-        topic_id: StateTopic(
-            by_id[topic_id].name,
-            frozenset(number for other, number in offsets if other == topic_id),
-        )
-        for topic_id, _ in offsets
+        topic_id: StateTopic(by_id[topic_id].name, frozenset(found))
+        for topic_id, found in numbers.items()
     }
     reset: ResetStates = await ask_group(
         groups, group_id, lambda machine: machine.share_states.reset(group_id, topics)
