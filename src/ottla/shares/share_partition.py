@@ -140,8 +140,13 @@ class SharePartition(RecordsInFlight):
         """Returns the change to store. Renewed locks take effect at once. Raises
         INVALID_RECORD_STATE or INVALID_REQUEST, and then nothing has changed."""
         parts = [part for batch in batches for part in self._parts(batch)]
-        settings = self.settings()
+        settings, end = self.settings(), -1
         for first, last, kind in parts:
+            if first <= end:
+                raise KafkaError(
+                    ErrorCode.INVALID_RECORD_STATE, f"offset {first} is acknowledged twice"
+                )
+            end = last
             self._check_held(member_id, first, last)
             if kind is AcknowledgeType.RENEW and not settings.may_renew:
                 raise KafkaError(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ottla.model import KafkaError
+from ottla.model import ErrorCode, KafkaError
 from ottla.shares.delivery import AcknowledgedOffsets, BatchOffsets, Wish
 from ottla.shares.delivery_settings import DeliverySettings
 from ottla.shares.record_state import AcknowledgeType, RecordState
@@ -145,3 +145,13 @@ def test_lock_that_ends_counts_as_a_delivery(count: int) -> None:
         assert acquired.delivery_count == delivery
         machine.commit(machine.expire(delivery * 1_000 + LOCK_MS), now=delivery * 1_000 + LOCK_MS)
     assert machine.start_offset == 1
+
+
+def test_a_record_that_is_acknowledged_twice_stays_locked() -> None:
+    machine = made()
+    machine.acquire(Wish("a", 5), LOG[:1], fetch_offset=0, now=0)
+    twice = [AcknowledgedOffsets(0, 2, [1]), AcknowledgedOffsets(2, 4, [1])]
+    with pytest.raises(KafkaError) as refused:
+        machine.acknowledge("a", twice, now=0)
+    assert refused.value.code is ErrorCode.INVALID_RECORD_STATE
+    assert machine.held_by("a") == 5
