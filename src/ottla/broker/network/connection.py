@@ -73,7 +73,7 @@ class ClientConnection:
         self._clock = clock
         self._tasks = tasks
         self._counters = counters
-        self._when_closed: list[Callable[[], None]] = []
+        self._when_closed: dict[Callable[[], None], None] = {}
         self._request_bytes_max = request_bytes_max
         self._session = ClientSession(
             access,
@@ -158,7 +158,7 @@ class ClientConnection:
         self._counters.closed.add()
         self._limits.ended(self.listener, self._connection.peer_address.host)
         self._awaited.abandon()
-        for callback in self._when_closed:
+        for callback in list(self._when_closed):
             callback()
         self._release()
         if isinstance(error, TlsHandshakeError):
@@ -168,10 +168,13 @@ class ClientConnection:
 
     def when_closed(self, callback: Callable[[], None]) -> None:
         if self in self._connections:
-            self._when_closed.append(callback)
+            self._when_closed[callback] = None
         else:
             # The connection closed before the handler's task ran.
             callback()
+
+    def ignore_close(self, callback: Callable[[], None]) -> None:
+        self._when_closed.pop(callback, None)
 
     @property
     def session(self) -> ClientSession:

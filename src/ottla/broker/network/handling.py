@@ -50,6 +50,9 @@ class ClientConnectionEnd(Protocol):
     def when_closed(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once, when the connection has closed."""
 
+    def ignore_close(self, callback: Callable[[], None]) -> None:
+        """Takes a callback of `when_closed` back."""
+
 
 class RequestContext(NamedTuple):
     """The sender of a request with its rights, and the request's version."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 from ottla.broker.control.cluster_view import ClusterView
@@ -32,6 +33,8 @@ class ShareSession:
         self.member_id = member_id
         self.epoch = 1
         self.partitions: dict[TopicIndex, None] = {}
+        # Called when the session has ended: its connection forgets it.
+        self.leave_connection: Callable[[], None] = lambda: None
 
     def serve_last(self, index: TopicIndex) -> None:
         """Moves a partition that had records to the end, so that others have their turn."""
@@ -79,7 +82,9 @@ class ShareSessions:
         self._sessions[group_id, member_id] = session
         self._counts[group_id] += 1
         if connection is not None:
-            connection.when_closed(lambda: self.end(session))
+            end = partial(self.end, session)
+            connection.when_closed(end)
+            session.leave_connection = partial(connection.ignore_close, end)
         return session
 
     def require(self, group_id: str, member_id: str, epoch: int) -> ShareSession:
@@ -106,4 +111,5 @@ class ShareSessions:
         self._counts[session.group_id] -= 1
         if not self._counts[session.group_id]:
             del self._counts[session.group_id]
+        session.leave_connection()
         self.ended(session)

@@ -13,17 +13,17 @@ from functools import partial
 from typing import Final
 
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.broker.network.handling import RequestContext
+from ottla.broker.network.handling import ClientConnectionEnd, RequestContext
 from ottla.broker.telemetry.client_instances import (
     ClientIdentity,
     ClientInstance,
     ClientInstances,
 )
-from ottla.broker.telemetry.received_metrics import ReceivedMetrics
+from ottla.broker.telemetry.received_metrics import PushedValues, ReceivedMetrics
 from ottla.configs import ClientMetricsSubscription, ConfigResourceType
 from ottla.metadata import MetadataDelta
 from ottla.metrics import Metrics
-from ottla.metrics.otlp.decoding import ReceivedPoint, received_points
+from ottla.metrics.otlp.decoding import received_points
 from ottla.metrics.otlp.protobuf import ProtobufError
 from ottla.metrics.table.client_telemetry import PUSHES
 from ottla.model import ErrorCode, KafkaError, Uuid, uuid_to_text
@@ -60,6 +60,8 @@ class ClientTelemetry:
         self._background = background
         self._metrics = metrics
         self._instances = ClientInstances()
+        # The last instance of each connection, as Kafka keeps it.
+        self._of_connections: dict[ClientConnectionEnd, Uuid] = {}
         self.received = ReceivedMetrics(series_max=cluster.config.client_metrics_series_max)
         self._turn = asyncio.Lock()
         self._checked_at = clock.monotonic()
@@ -116,25 +118,26 @@ class ClientTelemetry:
         if not payload:
             return ErrorCode.NONE
         async with self._turn:
+            values = self.received.values_after(instance.client)
             try:
-                points = await self._read(Codec(compression_type), payload, bytes_max)
+                await self._read(Codec(compression_type), payload, bytes_max, values)
             except (ProtocolError, ProtobufError) as error:
                 _log.info("refusing the metrics of a client: %s", error)
                 return ErrorCode.INVALID_RECORD
         expires_at = self._clock.monotonic() + instance.expiry_seconds
-        self.received.replace(instance.client, points, expires_at=expires_at)
+        self.received.replace(instance.client, values, expires_at=expires_at)
         return ErrorCode.NONE
 
-    async def _read(self, codec: Codec, payload: bytes, bytes_max: int) -> list[ReceivedPoint]:
+    async def _read(
+        self, codec: Codec, payload: bytes, bytes_max: int, values: PushedValues
+    ) -> None:
         """Raises ProtocolError and ProtobufError."""
         if codec is not Codec.NONE:
             open_ = partial(decompress, output_bytes_max=bytes_max)
             payload = await self._background.run(open_, codec, payload)
-        points = []
         async for point in in_slices(received_points(payload), self._clock):
             if point is not None:
-                points.append(point)
-        return points
+                values.add(point)
 
     def expire(self) -> None:
         """Forgets clients that have not been seen for long. Called before the metrics are read."""
@@ -148,9 +151,16 @@ class ClientTelemetry:
             self.expire()
         is_new = id_ not in self._instances
         instance = self._instances.of(id_, _identity(id_, context), now)
-        if is_new and context.connection is not None:
-            context.connection.when_closed(partial(self._instances.remove, id_))
+        connection = context.connection
+        if is_new and connection is not None:
+            is_known = connection in self._of_connections
+            self._of_connections[connection] = id_
+            if not is_known:
+                connection.when_closed(partial(self._closed, connection))
         return instance
+
+    def _closed(self, connection: ClientConnectionEnd) -> None:
+        self._instances.remove(self._of_connections.pop(connection))
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         if any(each.type is ConfigResourceType.CLIENT_METRICS for each in delta.configs_changed):

@@ -6,7 +6,7 @@ push is still scraped. The number of series of all clients together is limited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ottla.broker.telemetry.client_instances import ClientIdentity
@@ -27,6 +27,28 @@ class PushedMetrics(NamedTuple):
     expires_at: float
 
 
+class PushedValues:
+    """A push that is being read, point by point: a client may push as many as fit into a request.
+    The growth of a counter is added to what the client has pushed before."""
+
+    def __init__(self, before: Mapping[Key, float], *, series_max: int) -> None:
+        self._before = before
+        self._series_max = series_max
+        self.values: dict[Key, float] = {}
+        # Series that were left out.
+        self.dropped = 0
+
+    def add(self, point: ReceivedPoint) -> None:
+        metric, attributes, value, is_counter, is_delta = point
+        key = Key(metric, attributes, is_counter)
+        if key not in self.values and len(self.values) >= self._series_max:
+            self.dropped += 1
+            return
+        if is_counter and is_delta:
+            value += self._before.get(key, 0.0)
+        self.values[key] = value
+
+
 class ReceivedMetrics:
     """Of all clients of a node. Times are monotonic seconds."""
 
@@ -44,31 +66,27 @@ class ReceivedMetrics:
         """A copy: clients push while the values are read."""
         return iter(list(self._by_instance.values()))
 
-    def replace(
-        self, client: ClientIdentity, points: Iterable[ReceivedPoint], *, expires_at: float
-    ) -> None:
-        """Replaces what the client has pushed before. The growth of a counter is added to it."""
-        before = self._take(client.client_instance_id)
-        values: dict[Key, float] = {}
-        for metric, attributes, value, is_counter, is_delta in points:
-            key = Key(metric, attributes, is_counter)
-            if key not in values and self._series + len(values) >= self._series_max:
-                self.dropped += 1
-                continue
-            values[key] = value + before.get(key, 0.0) if is_counter and is_delta else value
-        if values:
-            pushed = PushedMetrics(client, values, expires_at)
-            self._by_instance[client.client_instance_id] = pushed
-            self._series += len(values)
+    def values_after(self, client: ClientIdentity) -> PushedValues:
+        """For the next push of a client."""
+        pushed = self._by_instance.get(client.client_instance_id)
+        before: Mapping[Key, float] = {} if pushed is None else pushed.values
+        return PushedValues(before, series_max=self._series_max - self._series + len(before))
+
+    def replace(self, client: ClientIdentity, pushed: PushedValues, *, expires_at: float) -> None:
+        """Replaces what the client has pushed before."""
+        self._forget(client.client_instance_id)
+        self.dropped += pushed.dropped
+        if pushed.values:
+            metrics = PushedMetrics(client, pushed.values, expires_at)
+            self._by_instance[client.client_instance_id] = metrics
+            self._series += len(pushed.values)
 
     def expire(self, now: float) -> None:
         for pushed in self:
             if pushed.expires_at < now:
-                self._take(pushed.client.client_instance_id)
+                self._forget(pushed.client.client_instance_id)
 
-    def _take(self, instance_id: str) -> dict[Key, float]:
+    def _forget(self, instance_id: str) -> None:
         pushed = self._by_instance.pop(instance_id, None)
-        if pushed is None:
-            return {}
-        self._series -= len(pushed.values)
-        return pushed.values
+        if pushed is not None:
+            self._series -= len(pushed.values)

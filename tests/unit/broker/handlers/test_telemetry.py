@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
 import pytest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
+from ottla.broker.network.handling import RequestContext
 from ottla.configs import ConfigOperation, ConfigResourceType
 from ottla.model import ZERO_UUID, ErrorCode, Uuid
 from ottla.wire.apis import ApiKey
@@ -194,3 +200,17 @@ def test_telemetry_is_hidden_where_nothing_reads_metrics(start_node: StartNode) 
     assert not keys & start_node().broker.apis.keys()
     collector = {"ottla.metrics.otlp.endpoint": "http://localhost:4318"}
     assert keys <= start_node(configs=collector).broker.apis.keys()
+
+
+def test_a_connection_is_watched_once_whatever_ids_its_client_invents(node: OneNode) -> None:
+    watchers: list[Callable[[], None]] = []
+    session = SimpleNamespace(software=("orders", "1"), port=1)
+    connection: Any = Mock(session=session, when_closed=watchers.append)
+    context = RequestContext(0, "client", "10.0.0.1", "PLAINTEXT", connection)
+    telemetry = node.broker.client_telemetry
+    for number in range(2, 5):
+        telemetry.subscription_of(Uuid(bytes([number] * 16)), context)
+    before = telemetry.clients
+    (closed,) = watchers
+    closed()
+    assert telemetry.clients == before - 1

@@ -28,10 +28,19 @@ def values(metrics: ReceivedMetrics, number: int = 1) -> dict[str, float]:
     }
 
 
+def push(
+    metrics: ReceivedMetrics, number: int, points: list[ReceivedPoint], *, expires_at: float
+) -> None:
+    pushed = metrics.values_after(client(number))
+    for point in points:
+        pushed.add(point)
+    metrics.replace(client(number), pushed, expires_at=expires_at)
+
+
 def test_a_push_replaces_the_one_before() -> None:
     metrics = ReceivedMetrics(series_max=10)
-    metrics.replace(client(1), [gauge("a", 1), gauge("b", 2)], expires_at=10)
-    metrics.replace(client(1), [gauge("b", 3)], expires_at=20)
+    push(metrics, 1, [gauge("a", 1), gauge("b", 2)], expires_at=10)
+    push(metrics, 1, [gauge("b", 3)], expires_at=20)
     assert values(metrics) == {"b": 3}
     assert len(metrics) == 1
 
@@ -39,28 +48,28 @@ def test_a_push_replaces_the_one_before() -> None:
 def test_growth_of_a_counter_is_added_up() -> None:
     metrics = ReceivedMetrics(series_max=10)
     for value in (5, 3):
-        metrics.replace(client(1), [growth("a", value)], expires_at=10)
+        push(metrics, 1, [growth("a", value)], expires_at=10)
     (pushed,) = metrics
     assert pushed.values == {Key("a", (), is_counter=True): 8}
 
 
 def test_series_beyond_the_limit_are_left_out_and_counted() -> None:
     metrics = ReceivedMetrics(series_max=3)
-    metrics.replace(client(1), [gauge("a", 1), gauge("b", 2)], expires_at=10)
-    metrics.replace(client(2), [gauge("a", 1), gauge("b", 2), gauge("a", 4)], expires_at=10)
+    push(metrics, 1, [gauge("a", 1), gauge("b", 2)], expires_at=10)
+    push(metrics, 2, [gauge("a", 1), gauge("b", 2), gauge("a", 4)], expires_at=10)
     assert values(metrics, 2) == {"a": 4}
     assert (len(metrics), metrics.dropped) == (3, 1)
     # What a client has already does not count twice.
-    metrics.replace(client(1), [gauge("a", 5), gauge("b", 6)], expires_at=10)
+    push(metrics, 1, [gauge("a", 5), gauge("b", 6)], expires_at=10)
     assert values(metrics) == {"a": 5, "b": 6}
 
 
 def test_old_metrics_are_forgotten() -> None:
     metrics = ReceivedMetrics(series_max=3)
-    metrics.replace(client(1), [gauge("a", 1)], expires_at=10)
-    metrics.replace(client(2), [gauge("a", 1)], expires_at=20)
+    push(metrics, 1, [gauge("a", 1)], expires_at=10)
+    push(metrics, 2, [gauge("a", 1)], expires_at=20)
     metrics.expire(10.1)
     assert values(metrics) == {}
     assert values(metrics, 2) == {"a": 1}
-    metrics.replace(client(2), [], expires_at=20)
+    push(metrics, 2, [], expires_at=20)
     assert len(metrics) == 0
