@@ -23,8 +23,11 @@ _ANY: Final = "*"
 _TOPIC, _GROUP = 2, 32
 _ACL_TOPIC, _ACL_GROUP, _ACL_TRANSACTIONAL_ID = 2, 3, 5
 _COORDINATOR_KINDS: Final = (0, 1)
-# What may contain a ^ that is no anchor, or an anchor.
-_ANCHOR: Final = re.compile(r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\])|\^", re.DOTALL)
+# The parts of a pattern that decide where its groups end: quoted text, escapes, classes of
+# characters, parentheses, and anchors for the beginning.
+_PARTS: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()^]", re.DOTALL)
+# It has a closing parenthesis without an opening one.
+_INVALID_PATTERN: Final = ")"
 
 
 class TopicIds:
@@ -69,6 +72,8 @@ class InwardNames:
     def topic_pattern(self, pattern: str) -> str:
         if not pattern:
             return pattern
+        if not _is_closed(pattern):
+            return _INVALID_PATTERN
         return f"{re.escape(self._prefix)}(?:{_without_anchors(pattern)})"
 
     transactional_id_pattern = topic_pattern
@@ -105,7 +110,17 @@ class InwardNames:
 def _without_anchors(pattern: str) -> str:
     """Without each ^ that is neither escaped nor in a class of characters. Clients put their
     patterns together, so it may be in a group or an alternative."""
-    return _ANCHOR.sub(lambda found: found[1] or "", pattern)
+    return _PARTS.sub(lambda found: "" if found[0] == "^" else found[0], pattern)
+
+
+def _is_closed(pattern: str) -> bool:
+    """Whether the pattern cannot end the group that it is put in: it would match any names then."""
+    depth = 0
+    for part in _PARTS.findall(pattern):
+        depth += (part == "(") - (part == ")")
+        if depth < 0:
+            return False
+    return True
 
 
 class OutwardNames:

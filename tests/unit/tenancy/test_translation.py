@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
 from ottla.model import Uuid
 from ottla.tenancy.group_protocol import rewritten_assignment, rewritten_subscription
 from ottla.tenancy.tenant import Tenant, TenantLimits, check_tenant_name, tenants_of
@@ -53,6 +54,17 @@ def test_a_pattern_matches_names_with_the_prefix_only() -> None:
         assert compiled.fullmatch("acme.orders")
         assert not compiled.fullmatch("beta.orders")
         assert not compiled.fullmatch("acmeXorders")
+
+
+@pytest.mark.parametrize("pattern", ["a)|(?:.*", ")|.*|(?:", r"\Q[\E)|(?:.*\Q]\E", r"[(])|(.*"])
+def test_a_pattern_that_ends_its_group_stays_invalid(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        Pattern(INWARD.topic_pattern(pattern))
+
+
+def test_parentheses_that_are_characters_stay() -> None:
+    compiled = Pattern(INWARD.topic_pattern(r"[)]|\)|\Q)\E|(a)"))
+    assert [compiled.matches(f"acme.{each}") for each in (")", "a", "b")] == [True, True, False]
 
 
 def test_ids_of_others_are_unknown_ids_and_come_back() -> None:
