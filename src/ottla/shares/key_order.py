@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ottla.shares.delivery import BatchOffsets
 from ottla.shares.in_flight import RecordsInFlight
 
 
@@ -28,9 +29,12 @@ class KeyOrder:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def learn(self, first: int, last: int, keys: Iterable[tuple[int, bytes | None]]) -> None:
-        """The keys of the records that were read at these offsets, in their order. Other offsets
-        in the range have no record, or one without a key."""
+    def learn(
+        self, spans: Iterable[BatchOffsets], keys: Iterable[tuple[int, bytes | None]]
+    ) -> None:
+        """The keys of the records in batches that were read, in their order. Other offsets in the
+        batches have no record, or one without a key. Gaps between them are not learned: they may
+        be long, and are archived."""
         for offset, key in keys:
             if offset in self._keys or offset < self._partition.start_offset:
                 continue
@@ -40,8 +44,9 @@ class KeyOrder:
                 offsets.append(offset)
                 if len(offsets) > 1 and offsets[-2] > offset:
                     offsets.sort()
-        for offset in range(max(first, self._partition.start_offset), last + 1):
-            self._keys.setdefault(offset, None)
+        for span in spans:
+            for offset in range(max(span.first, self._partition.start_offset), span.last + 1):
+                self._keys.setdefault(offset, None)
 
     def first_unknown(self) -> int | None:
         """The first available record whose key is not known."""

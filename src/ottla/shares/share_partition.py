@@ -119,7 +119,7 @@ class SharePartition(RecordsInFlight):
         in `spans`, of which the `aborted` ones are archived."""
         if not spans or wish.records_max <= 0 or spans[-1].last < self.start_offset:
             return []
-        self._archive_gap(fetch_offset, spans[0].first)
+        self._archive_gaps(fetch_offset, spans)
         self.archive(aborted)
         taking = Taking(self, self.settings(), wish, spans, aborted, now, order)
         taking.take_available()
@@ -127,10 +127,14 @@ class SharePartition(RecordsInFlight):
         self.advance()
         return split_at_batches(taking.acquired, spans, wish.batch_size)
 
-    def _archive_gap(self, first: int, next_offset: int) -> None:
-        """The log has no records at these offsets any more: compaction removed them."""
-        if first < next_offset and first < self.end_offset:
-            self.archive_free(max(first, self.start_offset), min(next_offset, self.end_offset) - 1)
+    def _archive_gaps(self, fetch_offset: int, spans: Sequence[BatchOffsets]) -> None:
+        """The log has no records any more between the batches: compaction removed them."""
+        at = max(fetch_offset, self.start_offset)
+        for span in spans:
+            if at >= self.end_offset:
+                return
+            self.archive_free(at, min(span.first, self.end_offset) - 1)
+            at = max(at, span.last + 1)
 
     # ---- changes
 

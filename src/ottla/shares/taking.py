@@ -76,10 +76,12 @@ class Taking:
         self._take(first, last, 1)
 
     def _batch_end(self, offset: int) -> int:
-        """The end of the log's batch with this offset, unless the limit is strict."""
+        """The end of the log's batch with this offset, unless the limit is strict. A gap between
+        batches, which may be long, does not count as part of the next one."""
         if self._wish.is_strict:
             return offset
-        return next((span.last for span in self._spans if span.last >= offset), offset)
+        spans = self._spans
+        return next((span.last for span in spans if span.first <= offset <= span.last), offset)
 
     def _take(self, first: int, last: int, delivery_count: int) -> None:
         last = min(last, self._batch_end(first + self._left - 1))

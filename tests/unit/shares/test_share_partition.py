@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ottla.model import ErrorCode, KafkaError
 from ottla.shares.delivery import AcknowledgedOffsets, BatchOffsets, Wish
 from ottla.shares.delivery_settings import DeliverySettings
+from ottla.shares.key_order import KeyOrder
 from ottla.shares.record_state import AcknowledgeType, RecordState
 from ottla.shares.runs import Change
 from ottla.shares.share_partition import SharePartition
@@ -155,3 +156,37 @@ def test_a_record_that_is_acknowledged_twice_stays_locked() -> None:
         machine.acknowledge("a", twice, now=0)
     assert refused.value.code is ErrorCode.INVALID_RECORD_STATE
     assert machine.held_by("a") == 5
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_a_long_gap_between_batches_costs_nothing(is_ordered: bool) -> None:
+    machine, far = made(), 10**12
+    order = KeyOrder(machine) if is_ordered else None
+    spans = [BatchOffsets(0, 1), BatchOffsets(far, far + 1)]
+    delivered: set[int] = set()
+    for now in range(20):
+        offset = machine.next_offset(now)
+        seen = [span for span in spans if span.last >= offset]
+        if order is not None:
+            order.learn(seen, [(each, b"key") for span in seen for each in span])
+            order.begin()
+        acquired = machine.acquire(Wish("a", 10), seen, fetch_offset=offset, now=now, order=order)
+        for each in acquired:
+            assert each.last - each.first < 30
+            delivered |= set(range(each.first, each.last + 1))
+            change = machine.acknowledge(
+                "a", [AcknowledgedOffsets(each.first, each.last, [1])], now=now
+            )
+            machine.commit(change, now=now)
+    assert {0, 1, far, far + 1} <= delivered
+    assert machine.start_offset == far + 2
+
+
+def test_gaps_in_flight_are_archived() -> None:
+    """As after a failover, when everything between stored batches is available."""
+    stored = [StateBatch(10**12, 10**12, RecordState.ACKNOWLEDGED, 1)]
+    machine = SharePartition(DeliverySettings, start_offset=0, batches=stored, now=0)
+    spans = [BatchOffsets(0, 1), BatchOffsets(500, 501), BatchOffsets(10**12, 10**12)]
+    acquired = machine.acquire(Wish("a", 100), spans, fetch_offset=0, now=0)
+    assert [(each.first, each.last) for each in acquired] == [(0, 1), (500, 501)]
+    check_runs(machine)

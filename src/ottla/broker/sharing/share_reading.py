@@ -87,12 +87,13 @@ def read_shared(
         batches = _batches_of(shared, data)
         if not batches:
             return None
+        spans = [batch.span for batch in batches]
         if order is not None:
-            order.learn(offset, batches[-1].span.last, _keys_of(data, batches))
+            order.learn(spans, _keys_of(data, batches))
             order.begin()
         acquired = machine.acquire(
             wish,
-            [batch.span for batch in batches],
+            spans,
             fetch_offset=offset,
             now=now,
             aborted=_aborted_spans(data, found.aborted_transactions),
