@@ -201,20 +201,22 @@ class ShareCoordinator:
         log from being pruned."""
         now_ms = self._context.clock.now_ms()
         oldest_ms = now_ms - self._context.settings.cold_interval_ms
+        latest = self._latest_snapshot()
         return Outcome(
             [
                 repeated_snapshot(key, state, now_ms=now_ms)
                 for key, state in self.states.items()
-                if state.written_ms <= oldest_ms and not self._is_latest_snapshot(state)
+                if state.written_ms <= oldest_ms and state.snapshot_offset != latest
             ]
         )
 
-    def _is_latest_snapshot(self, state: ShareState) -> bool:
-        """Whether nothing was written since the state's snapshot, in the whole partition."""
-        return not state.update_count and all(
-            other.snapshot_offset <= state.snapshot_offset and not other.update_count
-            for other in self.states.values()
-        )
+    def _latest_snapshot(self) -> int | None:
+        """The offset of the snapshot since which nothing was written in the whole partition; None
+        if there is no such."""
+        states = self.states.values()
+        if any(state.update_count for state in states):
+            return None
+        return max((state.snapshot_offset for state in states), default=None)
 
     def topics_deleted(self, topic_ids: Collection[Uuid]) -> Outcome:
         gone = [key for key in self.states if key.topic_id in topic_ids]
