@@ -9,6 +9,11 @@ from ottla.wire.messages.create_partitions import CreatePartitionsRequest, Creat
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ottla.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from tests.support.nodes.one_node import StartNode
 from tests.support.tenancy.tenant_node import set_tenant
 from tests.unit.broker.tenancy.test_tenant_listener import create, join, pair, produce
@@ -56,6 +61,10 @@ def test_groups_are_limited(start_node: StartNode) -> None:
     acme.send(FindCoordinatorRequest(key_type=0, coordinator_keys=["sales"]))
     assert join(acme, "sales", ["orders"]).error_code == 0
     assert join(acme, "other", ["orders"]).error_code == BEYOND
+    partition = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)
+    topics = [TxnOffsetCommitRequestTopic(name="orders", partitions=[partition])]
+    answer = acme.send(TxnOffsetCommitRequest(transactional_id="t", group_id="x", topics=topics))
+    assert answer.topics[0].partitions[0].error_code == BEYOND
     heartbeat = ConsumerGroupHeartbeatRequest(
         group_id="third",
         member_id="member",
