@@ -147,12 +147,17 @@ class Accumulator:
 
     def close_open(self, queue: PartitionQueue) -> None:
         """Makes the open batch of a queue ready, full or not."""
-        batch = queue.open
-        if batch is not None:
-            found = self.topics[queue.partition.topic]
-            queue.close_open()
-            found.batch_closed(queue, len(batch.body), is_full=False)
+        if queue.open is not None:
+            self.take_open(queue)
             self._on_ready(queue)
+
+    def take_open(self, queue: PartitionQueue) -> None:
+        """Makes the open batch ready for the sender, which sends it now."""
+        batch = queue.open
+        assert batch is not None
+        queue.close_open()
+        found = self.topics[queue.partition.topic]
+        found.batch_closed(queue, len(batch.body), is_full=False)
 
     def close_all(self) -> None:
         for found in self.topics.values():
@@ -234,7 +239,10 @@ class Accumulator:
 
     def _lingered(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         if queue.open is batch:
-            self.close_open(queue)
+            # While it waits for its turn, it takes more records: the slower the answers are, the
+            # larger are the batches.
+            queue.is_due = True
+            self._on_ready(queue)
 
     def _queue(self, topic: str, index: int) -> PartitionQueue:
         return PartitionQueue(

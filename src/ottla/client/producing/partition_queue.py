@@ -1,6 +1,6 @@
 """The batches of one partition, and the order in which they may be sent. No I/O.
 
-    open      the batch that records are added to
+    open      the batch that records are added to; once it is due, until it is sent
     ready     batches that were never sent, in order
     outstanding   batches that have a sequence number and no answer that decides them, in order
 
@@ -44,6 +44,7 @@ class PartitionQueue:
         "_next_sequence",
         "failures",
         "in_flight",
+        "is_due",
         "is_unresolved",
         "linger",
         "needs_restart",
@@ -58,6 +59,8 @@ class PartitionQueue:
     def __init__(self, partition: TopicPartition, how: BatchFormat, *, in_flight_max: int) -> None:
         self.partition = partition
         self.open: ProducerBatch | None = None
+        # Whether the open batch has lingered. While it cannot be sent, it still takes records.
+        self.is_due = False
         self.ready: deque[ProducerBatch] = deque()
         self.outstanding: deque[ProducerBatch] = deque()
         self.in_flight = 0
@@ -92,6 +95,7 @@ class PartitionQueue:
         if self.linger is not None:
             self.linger.cancel()
             self.linger = None
+        self.is_due = False
         if self.open is not None:
             self.ready.append(self.open)
             self.open = None
@@ -101,7 +105,19 @@ class PartitionQueue:
         """Whether `next_batch` might return a batch, if not now then after the next answer."""
         if self.outstanding and self.outstanding[0].is_failed:
             return not self.in_flight
-        return bool(self.ready)
+        return bool(self.ready) or self.is_due
+
+    @property
+    def next_size(self) -> int:
+        """Bytes of the batch that `next_batch` returns next."""
+        if self.outstanding and not self.in_flight:
+            return self.outstanding[0].size
+        batch = self.ready[0] if self.ready else self.open
+        return 0 if batch is None else batch.size
+
+    def is_open_next(self, identity: ProducerIdentity) -> bool:
+        """Whether the open batch can be sent now, once it is closed."""
+        return self.is_due and not self.ready and not self._is_held(identity)
 
     def next_batch(self, identity: ProducerIdentity) -> ProducerBatch | None:
         """The batch to send now, sealed. `identity` is the producer's current one, or
@@ -113,14 +129,10 @@ class PartitionQueue:
                 self._restart(identity)
             if self.outstanding:
                 return self._sent(self.outstanding[0])
-        if not self.ready or self.in_flight >= self._in_flight_max:
+        if not self.ready or self._is_held(identity):
             return None
         if identity is not self._identity and identity != self._identity:
-            if self.outstanding:
-                return None
             self._begin(identity)
-        if self.in_flight and not self._is_proven and identity != NO_IDENTITY:
-            return None
         batch = self.ready.popleft()
         self._seal(batch)
         self.outstanding.append(batch)
@@ -187,6 +199,14 @@ class PartitionQueue:
         unsent = list(self.ready)
         self.ready.clear()
         return unsent
+
+    def _is_held(self, identity: ProducerIdentity) -> bool:
+        """Whether nothing new can be sent before the next answer."""
+        if self.in_flight >= self._in_flight_max:
+            return True
+        if identity is not self._identity and identity != self._identity:
+            return bool(self.outstanding)
+        return self.in_flight > 0 and not self._is_proven and identity != NO_IDENTITY
 
     def _begin(self, identity: ProducerIdentity) -> None:
         self._identity = identity

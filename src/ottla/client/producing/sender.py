@@ -121,8 +121,7 @@ class ProduceSender:
             is_elsewhere = queue.in_flight and queue.node_id != node_id
             if is_elsewhere or not self._has_room(node_id) or not self.guarantee.admits(queue):
                 continue
-            first = queue.outstanding[0] if queue.outstanding else queue.ready[0]
-            size = sizes.get(node_id, _REQUEST_OVERHEAD_BYTES) + first.size
+            size = sizes.get(node_id, _REQUEST_OVERHEAD_BYTES) + queue.next_size
             if node_id in requests and size > self._settings.max_request_size:
                 continue
             batch = self._next_batch(queue)
@@ -142,10 +141,14 @@ class ProduceSender:
         identity = self.guarantee.identity()
         if identity is None:
             return None
+        if queue.is_open_next(identity):
+            self.accumulator.take_open(queue)
         batch = queue.next_batch(identity)
-        if batch is None or not queue.has_sendable:
-            # The next answer wakes the sender for this queue.
-            self._pending.pop(queue, None)
+        self._pending.pop(queue, None)
+        # Otherwise the next answer wakes the sender for this queue.
+        if batch is not None and queue.has_sendable:
+            # Behind the others, which had no room in this request.
+            self._pending[queue] = None
         return batch
 
     def _has_room(self, node_id: int) -> bool:

@@ -48,6 +48,23 @@ def test_the_first_batch_of_an_identity_is_sent_alone_and_then_five_are() -> Non
     assert queue.next_batch(FIRST) is None
 
 
+def test_the_open_batch_takes_records_until_it_is_sent() -> None:
+    queue = queue_of(1)
+    first = sent(queue)
+    queue.open = ProducerBatch(queue.partition, 1_000, deadline=9.0, reserved=100)
+    before = queue.has_sendable
+    queue.is_due = True
+    assert (before, queue.has_sendable) == (False, True)
+    assert not queue.is_open_next(FIRST), "the first is not acknowledged"
+    assert queue.next_batch(FIRST) is None
+    assert queue.open is not None
+    queue.acknowledged(first)
+    assert queue.is_open_next(FIRST)
+    open_batch = queue.open
+    queue.close_open()
+    assert sent(queue) is open_batch
+
+
 def test_without_idempotence_there_are_no_sequence_numbers() -> None:
     queue = queue_of(1, 1)
     assert [header_fields(sent(queue, NO_IDENTITY)) for _ in range(2)] == [(-1, -1, -1)] * 2
