@@ -12,13 +12,16 @@ class BufferMemory:
     def __init__(self, bytes_max: int) -> None:
         self.bytes_max = bytes_max
         self.free = bytes_max
+        # What those that were woken have not taken yet. Not all of them need it in the end.
+        self._promised = 0
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     def take_nowait(self, size: int) -> bool:
         """Whether the bytes were free."""
-        if self._waiting or size > self.free:
+        if size > self.free or (self._waiting and size > self._promised):
             return False
         self.free -= size
+        self._promised = max(self._promised - size, 0)
         return True
 
     def give_back(self, size: int) -> None:
@@ -42,10 +45,11 @@ class BufferMemory:
             raise
 
     def _grant(self) -> None:
-        # Those that are woken take their bytes in their next steps, before anything is given back.
+        # Those that are woken take their bytes in their next steps.
         free = self.free
         while self._waiting and self._waiting[0][0] <= free:
             size, waiter = self._waiting.popleft()
             free -= size
             if not waiter.done():
                 waiter.set_result(None)
+                self._promised = min(self._promised + size, self.free)
