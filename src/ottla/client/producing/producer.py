@@ -324,6 +324,7 @@ class Producer:
     async def _wait_room(self, topic: str, size: int, deadline: float) -> None:
         if topic not in self._accumulator.topics:
             await self._wait_topic(topic, deadline)
+            self._require_sendable()
             return
         try:
             await within(self._clock, deadline, self._accumulator.memory.wait(size), what="sending")

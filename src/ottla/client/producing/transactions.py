@@ -157,10 +157,10 @@ class ProducerTransactions:
         self._is_started = False
         self.phase = TransactionPhase.OPEN
 
-    def require_open(self) -> None:
+    def require_open(self, what: str = "send") -> None:
         """Raises the error of a failed transaction, or IllegalStateError outside of one."""
         if self.phase is not TransactionPhase.OPEN:
-            raise self._illegal("send")
+            raise self._illegal(what)
 
     async def send_offsets(
         self,
@@ -183,12 +183,12 @@ class ProducerTransactions:
     def start_commit(self) -> None:
         self._require_whole()
         if self.phase is not TransactionPhase.COMMITTING:
-            self.require_open()
+            self.require_open("commit a transaction")
             self.phase = TransactionPhase.COMMITTING
 
     def prepare(self) -> PreparedTransaction:
         """When nothing of the transaction is in flight any more."""
-        self.require_open()
+        self.require_open("prepare a transaction")
         assert self._identity is not None
         self.phase = TransactionPhase.PREPARED
         return PreparedTransaction(self.transactional_id, *self._identity)
