@@ -105,6 +105,7 @@ class Producer:
         self._is_closed = False
         # One coroutine at a time takes records over, so that they keep their order.
         self._turn = asyncio.Lock()
+        self._taking: set[asyncio.Future[None]] = set()
 
     def __enter__(self) -> Self:
         self.start()
@@ -143,7 +144,7 @@ class Producer:
             if self._is_taking:
                 return pending
             self._is_taking = True
-        self._thread.start(self._taken_over)
+        self._thread.start(self._take_turn)
         return pending
 
     def send_and_wait(
@@ -284,7 +285,14 @@ class Producer:
     # ---- in the loop's thread
 
     async def _taken_over(self) -> None:
-        """Returns when all records that were handed over so far are in batches."""
+        """Returns when all records that were handed over so far are in batches. A caller that
+        stops waiting for that takes no record with it."""
+        taking = asyncio.ensure_future(self._take_turn())
+        self._taking.add(taking)
+        taking.add_done_callback(self._taking.discard)
+        await asyncio.shield(taking)
+
+    async def _take_turn(self) -> None:
         async with self._turn:
             await self._take_all()
 
