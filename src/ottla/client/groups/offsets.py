@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from ottla.client.cluster import ClientCluster, CoordinatorKind
+from ottla.client.cluster import ClientCluster, CoordinatorKind, within
 from ottla.client.errors import CommitFailedError, error_for, require
 from ottla.client.records import ConsumerGroupMetadata, OffsetAndMetadata
 from ottla.model import ZERO_UUID, ErrorCode, KafkaError, TopicPartition, Uuid
@@ -62,8 +62,8 @@ class OffsetsOfGroup:
         self._identity = identity
         self._owner = owner
         self._on_fenced = on_fenced
-        # The commit that is sent now; the next one waits for it.
-        self._turn: asyncio.Future[None] | None = None
+        # Of the commit that is sent now.
+        self._turn = asyncio.Lock()
 
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], *, deadline: float
@@ -72,20 +72,15 @@ class OffsetsOfGroup:
         if not offsets:
             return
         owners = {name: self._owner(name) for name in offsets}
-        before, mine = self._turn, asyncio.get_running_loop().create_future()
-        self._turn = mine
+        what = f"committing offsets of group {self._identity().group_id}"
+        await within(self._cluster.clock, deadline, self._turn.acquire(), what=what)
         try:
-            if before is not None:
-                await asyncio.shield(before)
             left = dict(offsets)
             await self._cluster.retrying(
-                f"committing offsets of group {self._identity().group_id}",
-                lambda: self._commit(left, owners),
-                deadline=deadline,
+                what, lambda: self._commit(left, owners), deadline=deadline
             )
         finally:
-            if not mine.done():
-                mine.set_result(None)
+            self._turn.release()
 
     async def committed(
         self, partitions: Iterable[TopicPartition], *, deadline: float, requires_stable: bool = True
