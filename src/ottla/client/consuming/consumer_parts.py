@@ -47,6 +47,7 @@ class ConsumerParts:
         self._member: ClassicMembership | ConsumerMembership | None = None
         self._subscription: GroupSubscription | None = None
         self._changed: asyncio.Future[None] | None = None
+        self._refreshing: asyncio.Task[object] | None = None
         self._is_closing = False
         self.reading = RecordReading(
             cluster.clock,
@@ -128,6 +129,7 @@ class ConsumerParts:
             raise IllegalStateError("partitions were assigned by hand; call unsubscribe first")
         if bool(topics) == (pattern is not None):
             raise ValueError("subscribe takes either topics or a pattern")
+        self._stop_refreshing()
         subscription = self._made_subscription(topics, pattern)
         self._owner.callbacks = callbacks
         self._subscription = subscription
@@ -151,7 +153,9 @@ class ConsumerParts:
         if isinstance(pattern, str):
             pattern = re.compile(pattern)
         if pattern is not None:
-            self._cluster.tasks.start("topics of the pattern", self._refresh_all())
+            self._refreshing = self._cluster.tasks.start(
+                "topics of the pattern", self._refresh_all()
+            )
         return GroupSubscription(
             topics, pattern, includes_internal=not self._settings.excludes_internal
         )
@@ -172,6 +176,7 @@ class ConsumerParts:
         try:
             await self._owner.revoke(self.assignment.names)
         finally:
+            self._stop_refreshing()
             await member.leave("the consumer unsubscribed from all topics")
             self._member = self._subscription = None
             self._cluster.watch_topics(())
@@ -323,9 +328,14 @@ class ConsumerParts:
 
     async def _refresh_all(self) -> None:
         """Keeps the topics fresh among which a pattern chooses."""
-        while self._subscription is None or self._subscription.pattern is not None:
+        while True:
             try:
                 await self._cluster.refresh(None)
             except (ChannelError, KafkaError) as error:
                 _log.debug("cannot refresh metadata: %s", error)
             await self._cluster.clock.sleep(self._cluster.settings.metadata_max_age_ms / 1_000)
+
+    def _stop_refreshing(self) -> None:
+        refreshing, self._refreshing = self._refreshing, None
+        if refreshing is not None:
+            refreshing.cancel()
