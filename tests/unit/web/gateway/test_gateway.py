@@ -174,6 +174,39 @@ def test_messages_that_did_not_reach_the_caller_are_read_again() -> None:
     played(story)
 
 
+def test_messages_before_an_error_are_read_again() -> None:
+    async def story(gateway: Gateway, _cluster: FakeCluster) -> None:
+        caller = await gateway.caller(scope())
+        await gateway.producing.send(caller, "t", MESSAGE)
+        sessions = gateway.sessions
+        options = sessions.options("g", "one")
+        session = await sessions.open(caller, SessionName(caller.key, "g", "one"), options)
+        limits: Any = {"max_records": 10, "max_bytes": 10_000, "wait_s": 0.05}
+        async with sessions.turn(session) as consumer:
+            await consumer.client.subscribe(["t"])
+            poll = consumer.client.poll
+            consumer.client.poll = failing_second(poll)  # type: ignore[method-assign]
+            with pytest.raises(RefusedConnectionError):
+                await sessions.read(consumer, min_bytes=9_000, **limits)
+            consumer.client.poll = poll  # type: ignore[method-assign]
+            assert len(await sessions.read(consumer, min_bytes=0, **limits)) == 1
+
+    played(story)
+
+
+def failing_second(poll: Callable[..., Awaitable[Any]]) -> Any:
+    polls = 0
+
+    async def polled(**limits: Any) -> Any:
+        nonlocal polls
+        polls += 1
+        if polls == 2:
+            raise RefusedConnectionError("not now")
+        return await poll(**limits)
+
+    return polled
+
+
 def test_an_instance_commits_what_was_read_when_it_is_closed() -> None:
     async def story(gateway: Gateway, cluster: FakeCluster) -> None:
         caller = await gateway.caller(scope())

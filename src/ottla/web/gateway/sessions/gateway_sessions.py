@@ -184,18 +184,23 @@ class GatewaySessions:
         found: list[ConsumedRecord] = []
         size = 0
         deadline = self._clock.monotonic() + wait_s
-        while True:
-            records = await consumer.client.poll(
-                max_records=max_records - len(found),
-                max_bytes=max_bytes - size,
-                wait_s=min(max(deadline - self._clock.monotonic(), 0.0), _STEP_S),
-            )
-            found.extend(records)
-            size += sum(map(record_bytes, records))
-            if (size >= min(min_bytes, max_bytes) and found) or len(found) >= max_records:
-                break
-            if self._clock.monotonic() >= deadline or self.is_ending:
-                break
+        try:
+            while True:
+                records = await consumer.client.poll(
+                    max_records=max_records - len(found),
+                    max_bytes=max_bytes - size,
+                    wait_s=min(max(deadline - self._clock.monotonic(), 0.0), _STEP_S),
+                )
+                found.extend(records)
+                size += sum(map(record_bytes, records))
+                if (size >= min(min_bytes, max_bytes) and found) or len(found) >= max_records:
+                    break
+                if self._clock.monotonic() >= deadline or self.is_ending:
+                    break
+        except BaseException:
+            # The caller does not get these, so the next read begins with them.
+            await self.give_back(consumer, found)
+            raise
         self.delivered += len(found)
         for record in found:
             partition = TopicPartition(record.topic, record.partition)
