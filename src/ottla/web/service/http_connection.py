@@ -28,7 +28,7 @@ class ServedConnection(HttpToolsProtocol):
         certificate = secured.getpeercert(binary_form=True) if secured is not None else None
         if certificate:
             self.app_state = {**self.app_state, PEER_CERTIFICATE: certificate}
-        self._head_timer = self.loop.call_later(_HEAD_SECONDS_MAX, self._head_is_late)
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -36,6 +36,8 @@ class ServedConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._head_bytes = 0
+        # The first one is timed from the connection on.
+        self._start_timer()
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -61,6 +63,10 @@ class ServedConnection(HttpToolsProtocol):
     def _head_is_late(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+
+    def _start_timer(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(_HEAD_SECONDS_MAX, self._head_is_late)
 
     def _stop_timer(self) -> None:
         if self._head_timer is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -44,8 +45,12 @@ class HttpTls(NamedTuple):
 
 
 def is_loopback_host(host: str) -> bool:
+    """Names such as 127.0.0.1.example.com are not: they may lead anywhere."""
     name = host.lower().strip("[]")
-    return name in ("localhost", "::1") or name.startswith("127.")
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def check_exposure(address: ListenAddress, tls: HttpTls | None, *, authenticates: bool) -> None:

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from ottla.metrics import Metrics
 from ottla.runtime.system_clock import SystemClock
+from ottla.web.service import http_connection
 from ottla.web.service.application import WebApplication, identity_of
 from ottla.web.service.bodies import read_body
 from ottla.web.service.identity import NoAuthentication, WebIdentity, parse_authorization
@@ -147,7 +148,9 @@ def test_credentials_identify_the_caller() -> None:
 
 def test_a_local_program_refuses_other_names_and_other_pages() -> None:
     assert ask(application(), "GET", "/echo/a", Host="evil.example")[0] == 403
+    assert ask(application(), "GET", "/echo/a", Host="127.0.0.1.evil.example")[0] == 403
     assert ask(application(), "GET", "/echo/a", Host="localhost:80")[0] == 200
+    assert ask(application(), "GET", "/echo/a", Host="[::1]:80")[0] == 200
     assert ask(application(), "GET", "/echo/a", Origin="http://evil.example")[0] == 403
 
 
@@ -171,6 +174,25 @@ def test_a_taken_port_is_an_error_with_the_address() -> None:
             await server.close()
 
     asyncio.run(twice())
+
+
+def test_the_head_of_each_request_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "_HEAD_SECONDS_MAX", 0.2)
+
+    async def slow_second() -> None:
+        server = WebServer(application(), ListenAddress("127.0.0.1", 0))
+        address = await server.start()
+        try:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert (await reader.readuntil(b"ok\n")).startswith(b"HTTP/1.1 200")
+            writer.write(b"GET /healthz HTTP/1.1\r\nhost: ")
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+            writer.close()
+        finally:
+            await server.close()
+
+    asyncio.run(slow_second())
 
 
 def test_a_program_serves_tls(tmp_path: Path) -> None:
