@@ -1,6 +1,6 @@
 """The tenants of the cluster, and which of a node's listeners are theirs.
 
-`ottla.tenant.listeners` names the listeners: `ACME:acme` is for one tenant, whoever the client is;
+`ottla.tenant.listeners` names the listeners: `ACME:acme` is for one tenant and any client;
 `SHARED:*` is for all, and the client's user decides: `acme.alice` is a user of the tenant acme.
 """
 

@@ -6,8 +6,8 @@ may be written twice. The headers name its origin and the cause. Its key and val
 if the group says so.
 
 A topic is used only if it allows that (`errors.deadletterqueue.group.enable`) and its name has the
-prefix that the broker wants (`errors.deadletterqueue.topic.name.prefix`): otherwise, whoever may
-set a group's config could write to any topic.
+prefix that the broker wants (`errors.deadletterqueue.topic.name.prefix`): otherwise, a user
+with ALTER_CONFIGS on a group could write to any topic.
 """
 
 from __future__ import annotations

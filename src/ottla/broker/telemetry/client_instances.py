@@ -71,7 +71,7 @@ class ClientInstance:
         """The client requests its subscription."""
         times = [each for each in (self._got_at, self._pushed_at) if each is not None]
         is_early = bool(times) and not self._is_interval_over(max(times), now)
-        # A client that was told so must ask again.
+        # After these errors the client requests its subscription again at once.
         if is_early and self.last_error not in (
             ErrorCode.UNKNOWN_SUBSCRIPTION_ID,
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,

@@ -1,5 +1,5 @@
-"""Limits of tenants on topics and partitions: of all topics with a tenant's prefix, whoever creates
-them. Beyond a limit: POLICY_VIOLATION."""
+"""Limits of tenants on topics and partitions: of all topics with a tenant's prefix, also those
+that its operator creates. Beyond a limit: POLICY_VIOLATION."""
 
 from __future__ import annotations
 
