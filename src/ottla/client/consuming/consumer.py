@@ -19,6 +19,7 @@ from ottla.client.consuming.offset_reset import (
 from ottla.client.consuming.properties import CONSUMER, ConsumerProperties, consumer_settings
 from ottla.client.consuming.rebalance_callbacks import RebalanceCallback, RebalanceCallbacks
 from ottla.client.consuming.record_queue import ReadPosition
+from ottla.client.groups.group_subscription import TopicPattern
 from ottla.client.records import ConsumedRecord, ConsumerGroupMetadata, OffsetAndMetadata
 from ottla.client.settings import parse_properties
 from ottla.model import TopicPartition
@@ -76,7 +77,7 @@ class Consumer:
         self,
         topics: Iterable[str] | str | re.Pattern[str] = (),
         *,
-        pattern: str | re.Pattern[str] | None = None,
+        pattern: str | TopicPattern | None = None,
         on_assigned: RebalanceCallback | None = None,
         on_revoked: RebalanceCallback | None = None,
         on_lost: RebalanceCallback | None = None,

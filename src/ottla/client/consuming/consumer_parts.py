@@ -28,7 +28,7 @@ from ottla.client.errors import (
 )
 from ottla.client.groups.classic.member import ClassicMembership
 from ottla.client.groups.consumer.member import ConsumerMembership
-from ottla.client.groups.group_subscription import GroupSubscription
+from ottla.client.groups.group_subscription import GroupSubscription, TopicPattern
 from ottla.client.groups.offsets import OffsetsOfGroup
 from ottla.client.records import ConsumerGroupMetadata, OffsetAndMetadata
 from ottla.model import ErrorCode, KafkaError, TopicPartition
@@ -118,7 +118,7 @@ class ConsumerParts:
     async def subscribe(
         self,
         topics: frozenset[str],
-        pattern: str | re.Pattern[str] | None,
+        pattern: str | TopicPattern | None,
         callbacks: RebalanceCallbacks,
     ) -> None:
         if self._settings.member is None:
@@ -146,7 +146,7 @@ class ConsumerParts:
         self._member.start()
 
     def _made_subscription(
-        self, topics: frozenset[str], pattern: str | re.Pattern[str] | None
+        self, topics: frozenset[str], pattern: str | TopicPattern | None
     ) -> GroupSubscription:
         if isinstance(pattern, str) and self._settings.is_consumer_protocol:
             return GroupSubscription(broker_regex=pattern)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ottla.client.cluster import ClusterMetadata
+
+
+class TopicPattern(Protocol):
+    """A compiled regular expression, of `re` or of any other engine."""
+
+    def fullmatch(self, string: str, /) -> object:
+        """Something true if all of the string matches."""
 
 
 class GroupSubscription(NamedTuple):
@@ -13,7 +19,7 @@ class GroupSubscription(NamedTuple):
     `broker_regex`, found by the coordinator (consumer protocol only)."""
 
     topics: frozenset[str] = frozenset()
-    pattern: re.Pattern[str] | None = None
+    pattern: TopicPattern | None = None
     broker_regex: str | None = None
     includes_internal: bool = False
 

@@ -17,6 +17,7 @@ from ottla.client.consuming.consumer import Consumer as AsyncConsumer
 from ottla.client.consuming.offset_lookup import OffsetAndTimestamp
 from ottla.client.consuming.properties import ConsumerProperties
 from ottla.client.errors import IllegalStateError
+from ottla.client.groups.group_subscription import TopicPattern
 from ottla.client.records import ConsumedRecord, ConsumerGroupMetadata, OffsetAndMetadata
 from ottla.client.sync.loop_thread import LoopThread
 from ottla.model import TopicPartition
@@ -78,7 +79,7 @@ class Consumer:
         self,
         topics: Iterable[str] | str | re.Pattern[str] = (),
         *,
-        pattern: str | re.Pattern[str] | None = None,
+        pattern: str | TopicPattern | None = None,
         on_assigned: _Callback | None = None,
         on_revoked: _Callback | None = None,
         on_lost: _Callback | None = None,

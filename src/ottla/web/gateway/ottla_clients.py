@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from ottla.web.gateway.clients import (
     PartitionReplica,
 )
 from ottla.web.gateway.cluster_problems import CLIENT_ERRORS
+from ottla.web.gateway.linear_pattern import LinearPattern
 from ottla.web.gateway.messages.bodies import OutgoingMessage
 
 # A member of a gateway that was killed is replaced after this time.
@@ -140,12 +140,8 @@ class ReadingConsumer:
         await self._consumer.subscribe(topics, on_revoked=self._forget, on_lost=self._forget)
 
     async def subscribe_pattern(self, pattern: str) -> None:
-        try:
-            compiled = re.compile(pattern)
-        except re.error as error:
-            raise ValueError(str(error)) from None
         await self._consumer.subscribe(
-            pattern=compiled, on_revoked=self._forget, on_lost=self._forget
+            pattern=LinearPattern(pattern), on_revoked=self._forget, on_lost=self._forget
         )
 
     async def assign(self, partitions: Sequence[TopicPartition]) -> None:
