@@ -83,3 +83,12 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if text := summary():
         terminalreporter.write_line(text)
+
+
+@pytest.fixture(autouse=True)
+def plain_captured_log(pytestconfig: pytest.Config) -> None:
+    """PySpark's loggers leave a formatter of their own in pytest's handler, which would format what
+    all later tests of the process capture."""
+    plugin = pytestconfig.pluginmanager.get_plugin("logging-plugin")
+    assert plugin is not None
+    plugin.caplog_handler.setFormatter(plugin.formatter)

@@ -138,7 +138,7 @@ VULNERABILITIES = (
         ("CVE-2026-10143",),
         "a number of SCRAM iterations keeps the other side busy",
         (
-            f"{UNIT}/client/test_false_nodes.py::"
+            f"{UNIT}/channels/test_false_nodes.py::"
             "test_absurd_numbers_of_iterations_are_refused_at_once",
             f"{UNIT}/broker/network/test_authentication.py::"
             "test_credential_with_other_iterations_is_not_stored",

@@ -30,5 +30,5 @@ def test_an_expression_that_makes_others_backtrack_is_matched_at_once() -> None:
 
 @pytest.mark.parametrize("text", ["(", "(?=a)a", r"(a)\1", "a{1,100000}{1,100000}"])
 def test_other_expressions_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="regex|pattern"):
+    with pytest.raises(ValueError, match=r"regex|pattern"):
         LinearPattern(text)
