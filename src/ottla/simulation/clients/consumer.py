@@ -90,7 +90,7 @@ class SimulatedConsumer:
             )
         )
         buffer = memoryview(found.records or b"")
-        return self._keep(leader, found, buffer) if _is_sound(buffer) else []
+        return self._keep(leader, found, buffer) if is_sound(buffer) else []
 
     def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:  # noqa: ARG002
         """The new records of complete batches; also advances the position."""
@@ -107,7 +107,7 @@ class SimulatedConsumer:
         return records
 
 
-def _is_sound(buffer: memoryview) -> bool:
+def is_sound(buffer: memoryview) -> bool:
     """Whether all checksums match. A faulty disk may return wrong data."""
     try:
         return all(crc_matches(buffer, at, header) for at, header in iterate_batches(buffer))

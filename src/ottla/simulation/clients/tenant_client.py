@@ -11,6 +11,7 @@ from ottla.channels.errors import ChannelError
 from ottla.model import Offset, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.clients.consumer import is_sound
 from ottla.simulation.history.history import Event, Sent
 from ottla.simulation.history.tenant_events import TenantSaw
 from ottla.simulation.world.host import Host
@@ -89,7 +90,8 @@ class SimulatedTenantClient:
         )
         for topic in () if answer is None else answer.responses:
             for found in topic.partitions:
-                writers = set(_WRITER.findall(bytes(found.records or b"")))
+                records = memoryview(found.records or b"")
+                writers = set(_WRITER.findall(records)) if is_sound(records) else set()
                 self._saw([topic.topic], sorted(writer.decode() for writer in writers))
 
     async def _list_groups(self) -> None:
