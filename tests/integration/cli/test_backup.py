@@ -30,7 +30,7 @@ RECORDS: Final = at_scale(quick=1_500, soak=6_000)
 BACKUPS: Final = at_scale(quick=1, soak=5)
 COPIERS: Final = 2
 # Slow enough that the copiers are still at work when the backup ends.
-WORK_MS: Final = 50
+WORK_MS: Final = 150
 PROPERTIES = {
     "offsets.topic.num.partitions": "2",
     "transaction.state.log.num.partitions": "2",
