@@ -28,7 +28,7 @@ class OtlpEndpoint:
 
     @property
     def is_protected(self) -> bool:
-        """Whether nobody on a network can read what is sent."""
+        """Whether what is sent cannot be read on the network."""
         return self.is_https or self.host.lower() in _LOOPBACK
 
 

@@ -62,7 +62,7 @@ class OffsetOperations(AdminRequests):
         """The offset of each place: an OffsetSpec, or a timestamp in milliseconds, for the first
         record with that timestamp or a later one. None if there is no such record.
         `read_committed` takes the last stable offset for the latest. `broker` asks this one for its
-        own replicas, whoever leads; LATEST is the end of its log then."""
+        own replicas, whichever node leads; LATEST is the end of its log then."""
 
         async def exchange(
             node_id: int, names: Sequence[TopicPartition]

@@ -135,7 +135,7 @@ class MetadataRefresh:
         try:
             await self.refresh(())
         except (ChannelError, KafkaError):
-            # The next one may succeed; whoever needs the metadata at once asks and gets the error.
+            # The next one may succeed. A caller of refresh gets the error.
             return
 
 

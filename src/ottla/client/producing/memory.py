@@ -30,7 +30,7 @@ class BufferMemory:
             self._grant()
 
     async def wait(self, size: int) -> None:
-        """Returns when so many bytes are free, and nobody waits longer for them. Takes nothing."""
+        """Returns when so many bytes are free and no earlier caller waits. Takes nothing."""
         if not self._waiting and size <= self.free:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

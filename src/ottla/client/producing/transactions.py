@@ -148,7 +148,7 @@ class ProducerTransactions:
 
     def begin(self, *, is_prepared: bool = False) -> None:
         """One that is to be prepared uses the first version of the protocol, in which its end does
-        not change its epoch: whoever ends it may have to try again."""
+        not change its epoch: ending it may need another attempt."""
         if self.phase is not TransactionPhase.READY:
             raise self._illegal("begin a transaction")
         self._is_v2 = not is_prepared and self._cluster.features.get(_FEATURE, 0) >= 2
