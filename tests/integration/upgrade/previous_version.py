@@ -21,7 +21,7 @@ from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluste
 from tests.support.nodes.node_listeners import HOST
 
 # Its last commit. Whoever lands a version enters here the one before.
-PREVIOUS: Final = "8a16269a8d1b86d0dddf18e07ce31f163475cc89"
+PREVIOUS: Final = "dddd6af943d6e0521d9aca2969aaf038370132ae"
 _ROOT: Final = Path(__file__).resolve().parents[3]
 
 

@@ -36,7 +36,8 @@ _JOINING: Final = 0
 _FENCED: Final = frozenset(
     {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.GROUP_ID_NOT_FOUND}
 )
-_WAIT_MS: Final = 500
+# Short, as a member asks for one partition after the other.
+_WAIT_MS: Final = 100
 _TIMEOUT_MS: Final = 20_000
 _ACCEPT, _RELEASE, _REJECT = 1, 2, 3
 _RELEASE_PROBABILITY: Final = 0.1
