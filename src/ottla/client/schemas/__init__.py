@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ottla.client.schemas.deserializer import SchemaDeserializer
     from ottla.client.schemas.registry_client import (
         KnownSchema,
-        RegistryError,
         SchemaLink,
         SchemaRegistryClient,
     )
+    from ottla.client.schemas.registry_http import RegistryError, RegistryUnavailableError
     from ottla.client.schemas.serializers import (
         AvroSerializer,
         JsonSerializer,
@@ -37,7 +37,8 @@ else:
             "JsonSerializer": "ottla.client.schemas.serializers",
             "KnownSchema": "ottla.client.schemas.registry_client",
             "ProtobufSerializer": "ottla.client.schemas.serializers",
-            "RegistryError": "ottla.client.schemas.registry_client",
+            "RegistryError": "ottla.client.schemas.registry_http",
+            "RegistryUnavailableError": "ottla.client.schemas.registry_http",
             "SchemaDeserializer": "ottla.client.schemas.deserializer",
             "SchemaLink": "ottla.client.schemas.registry_client",
             "SchemaRegistryClient": "ottla.client.schemas.registry_client",
@@ -50,6 +51,7 @@ __all__ = [
     "KnownSchema",
     "ProtobufSerializer",
     "RegistryError",
+    "RegistryUnavailableError",
     "SchemaDeserializer",
     "SchemaLink",
     "SchemaRegistryClient",

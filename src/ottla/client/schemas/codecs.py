@@ -34,18 +34,27 @@ async def collect(
 ) -> SchemaSet:
     """Raises RegistryError."""
     found: dict[str, str] = {}
-    await _collect(registry, schema.references, found, form)
+    await _collect(registry, schema.references, found, set(), form)
     return SchemaSet(schema, found)
 
 
 async def _collect(
-    registry: SchemaRegistryClient, links: tuple[SchemaLink, ...], found: dict[str, str], form: str
+    registry: SchemaRegistryClient,
+    links: tuple[SchemaLink, ...],
+    found: dict[str, str],
+    seen: set[str],
+    form: str,
 ) -> None:
     for link in links:
-        if link.name not in found:
-            schema = await registry.by_version(link.subject, link.version, form=form)
-            await _collect(registry, schema.references, found, form)
-            found[link.name] = schema.text
+        if link.name in seen:
+            continue
+        seen.add(link.name)
+        # A schema may refer to versions that were deleted since.
+        schema = await registry.by_version(
+            link.subject, link.version, form=form, includes_deleted=True
+        )
+        await _collect(registry, schema.references, found, seen, form)
+        found[link.name] = schema.text
 
 
 class AvroCodec:

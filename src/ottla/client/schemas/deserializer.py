@@ -7,6 +7,7 @@ from typing import Any
 
 from ottla.client.schemas.codecs import AvroCodec, JsonCodec, RecordCodec, SchemaSet, collect
 from ottla.client.schemas.framing import FramedData, unframe_record
+from ottla.client.schemas.recently_used import RecentlyUsed
 from ottla.client.schemas.registry_client import KnownSchema, SchemaRegistryClient
 from ottla.client.schemas.serializers import AVRO, PROTOBUF
 
@@ -27,7 +28,7 @@ class SchemaDeserializer:
         self._registry = registry
         self._reader = None if reader is None else SchemaSet(KnownSchema(AVRO, reader, ()), {})
         self._as_messages = as_messages
-        self._codecs: dict[int | str, Any] = {}
+        self._codecs = RecentlyUsed()
 
     async def deserialize(
         self,
@@ -40,9 +41,13 @@ class SchemaDeserializer:
         if data is None:
             return None
         framed = unframe_record(data, headers, is_key=is_key)
-        if framed.schema not in self._codecs:
-            self._codecs[framed.schema] = await self._codec(framed.schema)
-        return _decode(self._codecs[framed.schema], framed)
+        if framed.schema in self._codecs:
+            return _decode(self._codecs.get(framed.schema), framed)
+        schemas = await self._schemas(framed.schema)
+        codec = self._codec(schemas)
+        size = len(schemas.schema.text) + sum(map(len, schemas.references.values()))
+        self._codecs.keep(framed.schema, codec, size)
+        return _decode(codec, framed)
 
     async def deserialize_column(self, column: Any, *, is_key: bool = False) -> Any:
         """A column of bytes as a column of values (pyarrow), whose type is that of the values.
@@ -54,16 +59,21 @@ class SchemaDeserializer:
             values.append(await self.deserialize(data, is_key=is_key))
         return pa.array(values)
 
-    async def _codec(self, schema: int | str) -> Any:
+    async def _schemas(self, schema: int | str) -> SchemaSet:
         found = await self._schema(schema)
-        if found.type == PROTOBUF:
+        if found.type != PROTOBUF:
+            return await collect(self._registry, found)
+        compiled = await self._schema(schema, form=_SERIALIZED)
+        return await collect(self._registry, compiled, form=_SERIALIZED)
+
+    def _codec(self, schemas: SchemaSet) -> Any:
+        if schemas.schema.type == PROTOBUF:
             from ottla.client.schemas.protobuf_codec import ProtobufCodec
 
-            found = await self._schema(schema, form=_SERIALIZED)
-            schemas = await collect(self._registry, found, form=_SERIALIZED)
             return ProtobufCodec(schemas, as_messages=self._as_messages)
-        schemas = await collect(self._registry, found)
-        return AvroCodec(schemas, self._reader) if found.type == AVRO else JsonCodec(schemas)
+        if schemas.schema.type == AVRO:
+            return AvroCodec(schemas, self._reader)
+        return JsonCodec(schemas)
 
     async def _schema(self, schema: int | str, *, form: str = "") -> KnownSchema:
         if isinstance(schema, int):

@@ -1,33 +1,22 @@
 """A client of a schema registry: what serialisers need, with answers kept.
 
-Requests block, so they run on a worker thread; each schema is requested once.
+Requests block, so they run on a worker thread; each schema is requested once while it is in use.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import ssl
-from collections.abc import Mapping, Sequence
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Any, Final, NamedTuple
-from urllib.parse import quote, urlsplit
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import quote
 
-from ottla.client.errors import ClientError
+from ottla.client.schemas.recently_used import RecentlyUsed
+from ottla.client.schemas.registry_http import RegistryAnswer, RegistryError, RegistryHttp, basic
 
 _TIMEOUT_S: Final = 30.0
-_CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
-_BYTES_MAX: Final = 16 << 20
-_OK: Final = 200
-
-
-class RegistryError(ClientError):
-    """The registry refused a request, or did not answer. `code` is its own error code."""
-
-    def __init__(self, message: str, code: int = -1) -> None:
-        super().__init__(message)
-        self.code = code
+T = TypeVar("T")
 
 
 class SchemaLink(NamedTuple):
@@ -49,7 +38,12 @@ class KnownSchema(NamedTuple):
 
 
 class SchemaRegistryClient:
-    """`url` may be several, separated by commas: the next one is tried when one does not answer."""
+    """`url` may be several, separated by commas: the next one is tried when one does not answer.
+    Credentials may be in the URL. `timeout` is in seconds, for each read and write of a request.
+
+    The answers used last are kept, at most 1,000 and 64 MiB of them. Raises ConfigError for a URL
+    that is none.
+    """
 
     def __init__(
         self,
@@ -59,17 +53,18 @@ class SchemaRegistryClient:
         password: str | None = None,
         token: str | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        timeout: float = _TIMEOUT_S,
     ) -> None:
-        self._urls = [each.strip().rstrip("/") for each in url.split(",")]
-        self._headers = {"content-type": _CONTENT_TYPE, "accept": _CONTENT_TYPE}
+        authorization = ""
         if username is not None:
-            credentials = base64.b64encode(f"{username}:{password or ''}".encode()).decode()
-            self._headers["authorization"] = f"Basic {credentials}"
+            authorization = basic(username, password or "")
         elif token is not None:
-            self._headers["authorization"] = f"Bearer {token}"
-        self._ssl_context = ssl_context
-        self._kept: dict[tuple[object, ...], Any] = {}
-        self._pending: dict[tuple[object, ...], asyncio.Future[Any]] = {}
+            authorization = f"Bearer {token}"
+        self._http = RegistryHttp(
+            url, authorization=authorization, ssl_context=ssl_context, timeout=timeout
+        )
+        self._kept = RecentlyUsed()
+        self._pending: dict[tuple[object, ...], asyncio.Task[Any]] = {}
 
     async def by_id(self, id_: int, *, form: str = "") -> KnownSchema:
         """Raises RegistryError."""
@@ -79,15 +74,18 @@ class SchemaRegistryClient:
         """Raises RegistryError."""
         return _schema(await self._keep("GET", f"/schemas/guids/{guid}{_query(form)}"))
 
-    async def by_version(self, subject: str, version: int, *, form: str = "") -> KnownSchema:
+    async def by_version(
+        self, subject: str, version: int, *, form: str = "", includes_deleted: bool = False
+    ) -> KnownSchema:
         """Raises RegistryError."""
-        path = f"/subjects/{quote(subject, safe='')}/versions/{version}{_query(form)}"
+        query = _query(form, includes_deleted=includes_deleted)
+        path = f"/subjects/{quote(subject, safe='')}/versions/{version}{query}"
         return _schema(await self._keep("GET", path))
 
     async def latest(self, subject: str) -> KnownSchema:
         """Not kept, because it changes. Raises RegistryError."""
         path = f"/subjects/{quote(subject, safe='')}/versions/latest"
-        return _schema(await self._request("GET", path))
+        return _schema((await self._request("GET", path)).value)
 
     async def register(
         self,
@@ -108,8 +106,10 @@ class SchemaRegistryClient:
             "references": [each._asdict() for each in references],
         }
         target = path + ("?normalize=true" if normalizes else "")
-        found = await self._keep("POST", target, json.dumps(body))
-        return KnownSchema(type_, text, tuple(references), found["id"], found.get("guid", ""))
+        found = _object(await self._keep("POST", target, json.dumps(body)))
+        return KnownSchema(
+            type_, text, tuple(references), _field(found, "id", int), found.get("guid", "")
+        )
 
     async def lookup_version(
         self, subject: str, text: str, type_: str, references: Sequence[SchemaLink] = ()
@@ -121,83 +121,65 @@ class SchemaRegistryClient:
             "references": [each._asdict() for each in references],
         }
         path = f"/subjects/{quote(subject, safe='')}"
-        found = await self._keep("POST", path, json.dumps(body))
-        return int(found["version"])
+        found = _object(await self._keep("POST", path, json.dumps(body)))
+        return _field(found, "version", int)
 
     async def _keep(self, method: str, path: str, body: str | None = None) -> Any:
         key = (method, path, body)
-        if key not in self._kept:
-            pending = self._pending.get(key)
-            if pending is None:
-                request = self._request(method, path, body)
-                pending = self._pending[key] = asyncio.ensure_future(request)
-                pending.add_done_callback(lambda _: self._pending.pop(key, None))
-            self._kept[key] = await asyncio.shield(pending)
-        return self._kept[key]
+        if key in self._kept:
+            return self._kept.get(key)
+        pending = self._pending.get(key)
+        if pending is None:
+            pending = self._pending[key] = asyncio.ensure_future(self._request_kept(key))
+            pending.add_done_callback(lambda task: self._forget_pending(key, task))
+        return await asyncio.shield(pending)
 
-    async def _request(self, method: str, path: str, body: str | None = None) -> Any:
-        return await asyncio.to_thread(self._exchange, method, path, body)
+    async def _request_kept(self, key: tuple[str, str, str | None]) -> Any:
+        answer = await self._request(*key)
+        self._kept.keep(key, answer.value, answer.size + sum(len(each or "") for each in key))
+        return answer.value
 
-    def _exchange(self, method: str, path: str, body: str | None) -> Any:
-        reasons = []
-        for url in self._urls:
-            try:
-                status, data = _send(url, method, path, body, self._headers, self._ssl_context)
-            except (OSError, HTTPException) as error:
-                reasons.append(f"{url}: {error}")
-                continue
-            return _answer(status, data)
-        raise RegistryError(f"the registry does not answer: {'; '.join(reasons)}")
+    def _forget_pending(self, key: tuple[object, ...], task: asyncio.Task[Any]) -> None:
+        del self._pending[key]
+        if not task.cancelled():
+            # Retrieves a failure that no caller waits for any more.
+            task.exception()
 
-
-def _send(
-    url: str,
-    method: str,
-    path: str,
-    body: str | None,
-    headers: Mapping[str, str],
-    context: ssl.SSLContext | None,
-) -> tuple[int, bytes]:
-    parts = urlsplit(url)
-    host, port = parts.hostname or "127.0.0.1", parts.port
-    connection = (
-        HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=context)
-        if parts.scheme == "https"
-        else HTTPConnection(host, port, timeout=_TIMEOUT_S)
-    )
-    try:
-        connection.request(method, parts.path + path, body, dict(headers))
-        response = connection.getresponse()
-        return response.status, response.read(_BYTES_MAX)
-    finally:
-        connection.close()
-
-
-def _answer(status: int, data: bytes) -> Any:
-    try:
-        answer = json.loads(data) if data else None
-    except ValueError:
-        answer = None
-    if status == _OK:
-        return answer
-    if isinstance(answer, dict):
-        raise RegistryError(str(answer.get("message")), int(answer.get("error_code", status)))
-    raise RegistryError(f"the registry answers with status {status}", status)
+    async def _request(self, method: str, path: str, body: str | None = None) -> RegistryAnswer:
+        return await asyncio.to_thread(self._http.exchange, method, path, body)
 
 
 def _schema(answer: Any, id_: int = -1) -> KnownSchema:
-    references = tuple(
-        SchemaLink(each["name"], each["subject"], each["version"])
-        for each in answer.get("references") or ()
-    )
+    found = _object(answer)
+    try:
+        references = tuple(
+            SchemaLink(str(each["name"]), str(each["subject"]), int(each["version"]))
+            for each in found.get("references") or ()
+        )
+    except (TypeError, KeyError, ValueError):
+        raise RegistryError("the schema registry answered with invalid references") from None
     return KnownSchema(
-        answer.get("schemaType", "AVRO"),
-        answer["schema"],
+        found.get("schemaType") or "AVRO",
+        _field(found, "schema", str),
         references,
-        answer.get("id", id_),
-        answer.get("guid", ""),
+        found.get("id", id_),
+        found.get("guid", ""),
     )
 
 
-def _query(form: str) -> str:
-    return f"?format={form}" if form else ""
+def _object(answer: Any) -> dict[str, Any]:
+    if not isinstance(answer, dict):
+        raise RegistryError("the schema registry did not answer with a JSON object")
+    return answer
+
+
+def _field(answer: dict[str, Any], name: str, kind: type[T]) -> T:
+    value = answer.get(name)
+    if not isinstance(value, kind):
+        raise RegistryError(f"the schema registry answered without a valid {name!r}")
+    return value
+
+
+def _query(form: str, *, includes_deleted: bool = False) -> str:
+    given = (["deleted=true"] if includes_deleted else []) + ([f"format={form}"] if form else [])
+    return f"?{'&'.join(given)}" if given else ""

@@ -10,16 +10,14 @@ from typing import Any, Final, Protocol
 import jsonschema_rs
 import msgspec
 
+from ottla.client.schemas.codecs import SchemaSet
+from ottla.client.schemas.serializers import AVRO, JSON, PROTOBUF
 from ottla.schemas.errors import SchemaError
 from ottla.schemas.json_text import parse_json
 from ottla.web.gateway.rest_v2.avro_json import AvroJson
 from ottla.web.gateway.rest_v2.embedded_formats import EmbeddedFormat, SchemaChoice, plain_formats
 from ottla.web.gateway.rest_v2.protobuf_json import SERIALIZED, ProtobufJson
-from ottla.web.gateway.rest_v2.registry_client import (
-    AVRO,
-    RegistryClient,
-    SchemaOfId,
-)
+from ottla.web.gateway.rest_v2.registered_schemas import RegisteredSchemas
 from ottla.web.gateway.rest_v2.v2_errors import INVALID_DATA, unprocessable
 
 _PREFIX: Final = Layout(">bI")
@@ -57,13 +55,13 @@ def _retrieve_nothing(_uri: str) -> Any:
 
 
 class JsonSchemaCodec:
-    def __init__(self, schema: SchemaOfId) -> None:
-        document = parse_json(schema.text)
+    def __init__(self, schemas: SchemaSet) -> None:
+        document = parse_json(schemas.schema.text)
         if isinstance(document, dict) and _draft(document) is None:
             # One of its own, which is nowhere to be had.
             document = {name: each for name, each in document.items() if name != "$schema"}
         registry = jsonschema_rs.Registry(
-            [(name, parse_json(text)) for name, text in schema.references],
+            [(name, parse_json(text)) for name, text in schemas.references.items()],
             retriever=_retrieve_nothing,
         )
         self._validator = jsonschema_rs.validator_for(
@@ -92,9 +90,9 @@ class RegistryFormat:
 
     def __init__(
         self,
-        registry: RegistryClient,
+        registry: RegisteredSchemas,
         type_: str,
-        codec: Callable[[SchemaOfId], SchemaCodec],
+        codec: Callable[[SchemaSet], SchemaCodec],
         form: str = "",
     ) -> None:
         self._form = form
@@ -129,14 +127,15 @@ class RegistryFormat:
     async def _codec(self, schema_id: int) -> SchemaCodec:
         known = self._codecs.get(schema_id)
         if known is None:
-            schema = await self._registry.schema(schema_id, self._form)
-            if schema.type != self._type:
+            schemas = await self._registry.schema(schema_id, self._form)
+            if schemas.schema.type != self._type:
                 raise unprocessable(
-                    f"The schema {schema_id} is of the type {schema.type}, not {self._type}.",
+                    f"The schema {schema_id} is of the type {schemas.schema.type}, "
+                    f"not {self._type}.",
                     INVALID_DATA,
                 )
             try:
-                known = self._codecs[schema_id] = self._make_codec(schema)
+                known = self._codecs[schema_id] = self._make_codec(schemas)
             except (SchemaError, ValueError, RecursionError) as error:
                 raise unprocessable(
                     f"The schema {schema_id} cannot be used: {error}", INVALID_DATA
@@ -148,17 +147,19 @@ class RegistryFormat:
 
 def registry_formats(url: str) -> dict[str, EmbeddedFormat]:
     """All formats, with this registry."""
-    registry = RegistryClient(url)
+    registry = RegisteredSchemas(url)
     return {
         **plain_formats(),
         "avro": RegistryFormat(
-            registry, AVRO, lambda schema: AvroJson(schema.text, schema.references)
+            registry,
+            AVRO,
+            lambda found: AvroJson(found.schema.text, tuple(found.references.items())),
         ),
-        "jsonschema": RegistryFormat(registry, "JSON", JsonSchemaCodec),
+        "jsonschema": RegistryFormat(registry, JSON, JsonSchemaCodec),
         "protobuf": RegistryFormat(
             registry,
-            "PROTOBUF",
-            lambda schema: ProtobufJson(schema.text, schema.references),
+            PROTOBUF,
+            lambda found: ProtobufJson(found.schema.text, found.references.items()),
             SERIALIZED,
         ),
     }
