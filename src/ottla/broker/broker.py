@@ -48,6 +48,7 @@ from ottla.broker.network.request_metrics import RequestMetrics
 from ottla.broker.network.tenant_door import TenantListeners
 from ottla.broker.producing.appending import Appending
 from ottla.broker.producing.opened_produce import Openings
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.broker.producing.transactional_produce import TransactionalProduces
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.broker.replicas.local_replicas import LocalReplicas
@@ -252,10 +253,12 @@ class Broker:
             connections_max=world.connections_max,
         )
         self.tenants = TenantListeners(Tenancy(self.cluster, self.dice))
-        self.turns = FairTurns(self.clock)
-        self.client_quotas = ClientQuotas(
-            self.cluster, self.clock, self.service.controller.mutation_quotas.meters
+        self.owner_limits = OwnerLimits(
+            self.cluster, self.tenants.tenancy, self.groups, self.partitions, self.clock
         )
+        self.turns = FairTurns(self.clock)
+        of_mutations = self.service.controller.mutation_quotas.meters
+        self.client_quotas = ClientQuotas(self.cluster, self.clock, of_mutations)
         self._failed_logins = FailedLogins(self.clock)
         self.audit_log = self._open_audit_log()
         if self.audit_log is not None:
@@ -278,12 +281,8 @@ class Broker:
             to_brokers=self._to_brokers,
             to_controllers=self.controller.security,
         )
-        package = ottla.broker.handlers
         self.apis: dict[int, HandledApi] = handled_apis(
-            package.__name__,
-            package.__path__,
-            self,
-            has_unstable=self.config.unstable_api_versions_enable,
+            ottla.broker.handlers, self, has_unstable=self.config.unstable_api_versions_enable
         )
         if not self.config.has_metrics:
             # Hidden, as Kafka hides them if nothing receives the metrics of clients.
@@ -375,6 +374,7 @@ class Broker:
             self.client_quotas,
             self.turns,
             self.tenants.door(listener),
+            self.owner_limits.users,
             request_bytes_max=self.config.socket_request_max_bytes,
         )
 

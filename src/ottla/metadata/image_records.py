@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from ottla.metadata.features import METADATA_VERSION
 from ottla.metadata.image import MetadataImage
+from ottla.metadata.topic_owner import topic_record
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ClientQuotaRecord, ConfigRecord, EntityData
 from ottla.wire.stored.cluster_metadata.features import FeatureLevelRecord
 from ottla.wire.stored.cluster_metadata.producer_ids import ProducerIdsRecord
-from ottla.wire.stored.cluster_metadata.topics import TopicRecord
 
 
 def image_records(image: MetadataImage) -> Iterator[Message]:
@@ -44,7 +44,7 @@ def _features(image: MetadataImage) -> Iterator[Message]:
 
 def _topics(image: MetadataImage) -> Iterator[Message]:
     for topic in image.topics:
-        yield TopicRecord(name=topic.name, topic_id=topic.id)
+        yield topic_record(topic.name, topic.id, topic.owner)
         for partition_id, partition in topic.partitions.items():
             yield partition.to_record(topic.id, partition_id)
 

@@ -16,9 +16,11 @@ class TopicImage:
     id: Uuid
     name: str
     partitions: dict[int, PartitionRegistration] = field(default_factory=dict)
+    # The user that created it; empty if a node did, or if it is not known.
+    owner: str = ""
 
     def copy(self) -> TopicImage:
-        return TopicImage(self.id, self.name, self.partitions.copy())
+        return TopicImage(self.id, self.name, self.partitions.copy(), self.owner)
 
 
 @dataclass(slots=True)

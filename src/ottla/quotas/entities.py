@@ -27,3 +27,14 @@ class QuotaKey(StrEnum):
 
 # The keys of quotas for users and client ids; addresses have CONNECTION.
 CLIENT_KEYS: Final = (QuotaKey.PRODUCE, QuotaKey.FETCH, QuotaKey.REQUEST, QuotaKey.MUTATION)
+
+
+class LimitKey(StrEnum):
+    """What a user may have in all, by its name in requests and records. Kafka has no such limits;
+    its brokers skip the keys."""
+
+    TOPICS = "topics_max"
+    PARTITIONS = "partitions_max"
+    GROUPS = "groups_max"
+    CONNECTIONS = "connections_max"
+    RETAINED_BYTES = "retained_bytes_max"

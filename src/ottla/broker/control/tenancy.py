@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from math import inf
 from typing import Final
 
 from ottla.broker.control.cluster_view import ClusterView
@@ -20,7 +19,6 @@ from ottla.tenancy.tenant import Tenant, TenantLimits, tenant_name_of, tenants_o
 from ottla.tenancy.translation import InwardNames, OutwardNames, TopicIds
 
 _BY_USER: Final = "*"
-_MEASURED_SECONDS: Final = 1.0
 
 
 class TenantNames:
@@ -44,8 +42,6 @@ class Tenancy:
         self._mask = bytes(dice.uuid())
         self._tenants: dict[str, Tenant] = {}
         self.connections: Counter[str] = Counter()
-        # When they were measured, and how many.
-        self._retained: dict[str, tuple[float, int]] = {}
         self.limits_retained_bytes = False
         self._follow()
         cluster.metadata.listen(self._metadata_changed)
@@ -90,14 +86,6 @@ class Tenancy:
         if not self.connections[name]:
             del self.connections[name]
 
-    def retained_bytes(self, name: str, measure: Callable[[], int], now: float) -> int:
-        """The bytes that a tenant retained a moment ago. `measure` adds them up."""
-        measured_at, size = self._retained.get(name, (-inf, 0))
-        if now - measured_at >= _MEASURED_SECONDS:
-            size = measure()
-            self._retained[name] = now, size
-        return size
-
     def _topic_name(self, topic_id: Uuid) -> str | None:
         topic = self._cluster.image.topics.by_id.get(topic_id)
         return None if topic is None else topic.name
@@ -108,7 +96,6 @@ class Tenancy:
 
     def _follow(self) -> None:
         self._tenants = tenants_of(self._cluster.image.cluster_configs)
-        self._retained.clear()
         self.limits_retained_bytes = any(
             tenant.limits.retained_bytes is not None for tenant in self._tenants.values()
         )

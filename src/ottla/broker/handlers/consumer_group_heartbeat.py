@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import client_of
-from ottla.broker.coordinators.tenant_groups import check_group_limit
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.network.tenant_door import TenantListeners
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
@@ -44,12 +43,12 @@ def consumer_group_heartbeat(
     request: ConsumerGroupHeartbeatRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
-    tenants: TenantListeners,
+    owner_limits: OwnerLimits,
 ) -> Message | Pending:
     try:
         rights = context.rights
         rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
-        check_group_limit(tenants.tenancy, groups, request.group_id)
+        owner_limits.groups.check(context.rights.principal.name, request.group_id)
         if not rights.is_unrestricted:
             for topic in request.subscribed_topic_names or ():
                 rights.require(AclOperation.DESCRIBE, ResourceType.TOPIC, topic)

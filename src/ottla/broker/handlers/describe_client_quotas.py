@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.model import KafkaError
 from ottla.quotas.entity_filter import Component, EntityFilter
@@ -37,6 +38,7 @@ def describe_client_quotas(
     *,
     cluster: ClusterView,
     client_quotas: ClientQuotas,
+    owner_limits: OwnerLimits,
 ) -> DescribeClientQuotasResponse:
     try:
         context.rights.require(AclOperation.DESCRIBE_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME)
@@ -63,5 +65,7 @@ def describe_client_quotas(
         ],
     )
     if request.unknown_tags and USAGE_TAG in request.unknown_tags:
-        response.unknown_tags = {USAGE_TAG: encode_usage(client_quotas.usage())}
+        response.unknown_tags = {
+            USAGE_TAG: encode_usage([*client_quotas.usage(), *owner_limits.usage()])
+        }
     return response

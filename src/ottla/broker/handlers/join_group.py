@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import client_of
-from ottla.broker.coordinators.tenant_groups import check_group_limit
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.network.tenant_door import TenantListeners
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
@@ -33,14 +32,14 @@ def join_group(
     request: JoinGroupRequest,
     *,
     groups: CoordinatorShards[GroupCoordinator],
-    tenants: TenantListeners,
+    owner_limits: OwnerLimits,
 ) -> Message | Pending:
     def refuse(error: KafkaError) -> JoinGroupResponse:
         return JoinGroupResponse(error_code=error.code, member_id=request.member_id)
 
     try:
         context.rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
-        check_group_limit(tenants.tenancy, groups, request.group_id)
+        owner_limits.groups.check(context.rights.principal.name, request.group_id)
     except KafkaError as error:
         return refuse(error)
     if not request.group_id:

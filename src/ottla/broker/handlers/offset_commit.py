@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import take_unknown
-from ottla.broker.coordinators.tenant_groups import check_group_limit
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.network.tenant_door import TenantListeners
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
@@ -52,11 +51,11 @@ def offset_commit(
     *,
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
-    tenants: TenantListeners,
+    owner_limits: OwnerLimits,
 ) -> Message | Pending:
     try:
         context.rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
-        check_group_limit(tenants.tenancy, groups, request.group_id)
+        owner_limits.groups.check(context.rights.principal.name, request.group_id)
     except KafkaError as error:
         return OffsetCommitResponse(
             topics=[_refused_whole(topic, error.code) for topic in request.topics]

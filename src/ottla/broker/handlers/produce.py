@@ -5,7 +5,8 @@ is sent when all in-sync replicas have the batches. The steps of a request: prod
 Errors per partition: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID,
 NOT_LEADER_OR_FOLLOWER, INVALID_TOPIC_EXCEPTION for an internal topic, INVALID_REQUIRED_ACKS,
 NOT_ENOUGH_REPLICAS, NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR,
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED, POLICY_VIOLATION for a tenant that retains too many bytes,
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED, POLICY_VIOLATION for a topic whose tenant or owner retains
+too many bytes,
 and those of leader_batch.py, opened_batch.py, producer_state.py and transactional_produce.py. From
 version 8 on the response names the invalid records of a rejected batch (KIP-467).
 """
@@ -15,13 +16,10 @@ from __future__ import annotations
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
-from ottla.broker.network.tenant_door import TenantListeners
 from ottla.broker.producing.appending import Appending
-from ottla.broker.producing.retained_bytes import take_beyond_limit
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.broker.producing.unauthorized_produce import add_refused, take_unauthorized
-from ottla.replication.partitions import Partitions
 from ottla.runtime.busy_poll import BusyPoll
-from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
 from ottla.wire.apis import ApiKey
@@ -43,16 +41,13 @@ def produce(
     appending: Appending,
     cluster: ClusterView,
     busy_poll: BusyPoll,
-    tenants: TenantListeners,
-    partitions: Partitions,
-    clock: Clock,
+    owner_limits: OwnerLimits,
 ) -> Message | Pending | None:
     refused = None
     if not context.rights.is_unrestricted:
         refused = take_unauthorized(cluster, context, request)
-        refused += take_beyond_limit(
-            cluster, tenants.tenancy, partitions, context, request, clock.monotonic()
-        )
+    if owner_limits.retained_bytes.are_limited:
+        refused = [*(refused or ()), *owner_limits.retained_bytes.take_beyond(context, request)]
     if request.transactional_id is None:
         answer = appending.append(context, request)
     else:

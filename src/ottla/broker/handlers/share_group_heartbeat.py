@@ -3,8 +3,8 @@
 A heartbeat that subscribes to partitions which the group has no state for first creates that state
 at the share coordinators. Errors: GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED without
 DESCRIBE on a topic, INVALID_REQUEST, UNSUPPORTED_VERSION without the feature share.version,
-UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, and those of the
-coordinators.
+UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
+POLICY_VIOLATION for a tenant or a user that has too many groups, and those of the coordinators.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import client_of
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.broker.sharing.group_states import ask_group, initialize_states
 from ottla.broker.sharing.offered import check_offered
 from ottla.model import KafkaError
@@ -51,12 +52,14 @@ def share_group_heartbeat(
     cluster: ClusterView,
     groups: CoordinatorShards[GroupCoordinator],
     sharing: Sharing,
+    owner_limits: OwnerLimits,
     tasks: Tasks,
 ) -> Message | Pending:
     try:
         check_offered(cluster)
         rights = context.rights
         rights.require(AclOperation.READ, ResourceType.GROUP, request.group_id)
+        owner_limits.groups.check(rights.principal.name, request.group_id)
         if not rights.is_unrestricted:
             for topic in request.subscribed_topic_names or ():
                 rights.require(AclOperation.DESCRIBE, ResourceType.TOPIC, topic)

@@ -5,8 +5,8 @@ the transaction; from version 5 on (TransactionV2) it adds the partition. Errors
 TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, OFFSET_METADATA_TOO_LARGE; for all
 partitions: TRANSACTIONAL_ID_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED, UNKNOWN_MEMBER_ID,
 FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INVALID_GROUP_ID, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE,
-POLICY_VIOLATION for a tenant that has too many groups, those of the group coordinator, and those of
-the transaction coordinator.
+POLICY_VIOLATION for a tenant or a user that has too many groups, those of the group coordinator,
+and those of the transaction coordinator.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.coordinators.group_requests import take_unknown
-from ottla.broker.coordinators.tenant_groups import check_group_limit
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.pending import Pending
 from ottla.broker.network.refused_topics import refused_topics
-from ottla.broker.network.tenant_door import TenantListeners
+from ottla.broker.producing.owner_limits import OwnerLimits
 from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.broker.transactions.verification_requests import (
     TransactionalProducer,
@@ -69,12 +68,12 @@ def txn_offset_commit(
     partitions: Partitions,
     verification: TransactionVerification,
     groups: CoordinatorShards[GroupCoordinator],
-    tenants: TenantListeners,
+    owner_limits: OwnerLimits,
 ) -> Message | Pending:
     error = _group_error(context.rights, request)
     if not error:
         try:
-            check_group_limit(tenants.tenancy, groups, request.group_id)
+            owner_limits.groups.check(context.rights.principal.name, request.group_id)
         except KafkaError as beyond:
             error = beyond.code
     if error:

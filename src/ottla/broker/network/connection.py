@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
+from ottla.broker.control.user_limits import LimitedUsers
 from ottla.broker.network.awaited import Awaited, AwaitedResponses
 from ottla.broker.network.client_session import ClientSession, NotAuthenticatedError
 from ottla.broker.network.connection_limits import ConnectionLimits
@@ -62,6 +63,7 @@ class ClientConnection:
         quotas: ClientQuotas,
         turns: FairTurns,
         door: TenantDoor | None,
+        users: LimitedUsers,
         *,
         request_bytes_max: int,
     ) -> None:
@@ -70,7 +72,6 @@ class ClientConnection:
         self._apis = apis
         self._connections = connections
         self._limits = limits
-        self._clock = clock
         self._tasks = tasks
         self._counters = counters
         self._when_closed: dict[Callable[[], None], None] = {}
@@ -83,7 +84,7 @@ class ClientConnection:
             on_refused=self.close,
         )
         self._frames = FrameReader(frame_bytes_max=self._session.frame_bytes_max(request_bytes_max))
-        self._senders = SenderContexts(self, self._session, listener, quotas, turns, door)
+        self._senders = SenderContexts(self, self._session, listener, quotas, turns, door, users)
         self._contexts = self._senders.known
         self._awaited = AwaitedResponses()
         self._queue = self._awaited.queue
@@ -152,8 +153,7 @@ class ClientConnection:
         self._is_closing = True
         self._session.end()
         self._throttling.end()
-        if self._door is not None:
-            self._door.end()
+        self._senders.end()
         self._connections.discard(self)
         self._counters.closed.add()
         self._limits.ended(self.listener, self._connection.peer_address.host)

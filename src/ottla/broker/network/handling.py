@@ -23,6 +23,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from inspect import Parameter, signature
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ottla.broker.network.client_session import ClientSession
@@ -184,12 +185,13 @@ def unsupported_version(api: HandledApi) -> ApiVersionsResponse:
 
 
 def handled_apis(
-    package: str, path: Iterable[str], node: Any, *, has_unstable: bool = False
+    package: ModuleType, node: Any, *, has_unstable: bool = False
 ) -> dict[int, HandledApi]:
     """All APIs with a handler module in a package, by API key."""
-    keys = sorted(ApiKey[module.name.upper()] for module in iter_modules(path))
+    keys = sorted(ApiKey[module.name.upper()] for module in iter_modules(package.__path__))
     return {
-        int(key): HandledApi(key, node, package=package, has_unstable=has_unstable) for key in keys
+        int(key): HandledApi(key, node, package=package.__name__, has_unstable=has_unstable)
+        for key in keys
     }
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.quotas.entities import QuotaKey
+from ottla.quotas.entities import LimitKey, QuotaKey
 
 _VALUE: Final = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]*)", re.IGNORECASE)
 _UNITS: Final[Mapping[str, int]] = {
@@ -17,7 +17,8 @@ _UNITS: Final[Mapping[str, int]] = {
     "mb": 1_000_000,
     "gb": 1_000_000_000,
 }
-_BYTE_RATES: Final = (QuotaKey.PRODUCE, QuotaKey.FETCH)
+_IN_BYTES: Final = (QuotaKey.PRODUCE, QuotaKey.FETCH, LimitKey.RETAINED_BYTES)
+KEYS: Final = (*QuotaKey, *LimitKey)
 
 
 def parse_quotas(texts: Iterable[str]) -> dict[str, float]:
@@ -27,18 +28,18 @@ def parse_quotas(texts: Iterable[str]) -> dict[str, float]:
         check_key(name)
         found = _VALUE.fullmatch(text)
         unit = None if found is None else _UNITS.get(found[2].lower())
-        if found is None or unit is None or (found[2] and name not in _BYTE_RATES):
+        if found is None or unit is None or (found[2] and name not in _IN_BYTES):
             raise _usage(
                 f"{name}={text} is not a number"
-                + (", such as 500000 or 10MB." if name in _BYTE_RATES else ".")
+                + (", such as 500000 or 10MB." if name in _IN_BYTES else ".")
             )
         quotas[name] = float(found[1]) * unit
     return quotas
 
 
 def check_key(name: str) -> None:
-    if name not in list(QuotaKey):
-        raise _usage(f"{name} is not a quota: use {', '.join(QuotaKey)}.")
+    if name not in KEYS:
+        raise _usage(f"{name} is not a quota: use {', '.join(KEYS)}.")
 
 
 def _usage(message: str) -> CommandError:

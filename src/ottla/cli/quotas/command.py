@@ -107,8 +107,13 @@ def set_(
       request_percentage        percent of the time of a node's event loop
       controller_mutation_rate  partitions per second that are created or deleted
       connection_creation_rate  connections per second, of an address
+      topics_max                topics that a user created
+      partitions_max            partitions of these topics
+      groups_max                groups of a user, on each node
+      connections_max           connections of a user, to each node
+      retained_bytes_max        bytes of a user's topics, on each node that leads them
 
-    Byte rates take kB, MB and GB.
+    Values in bytes take kB, MB and GB.
 
     [bold]Example[/]  ottla quotas set --user billing producer_byte_rate=10MB
     """

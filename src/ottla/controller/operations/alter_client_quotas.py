@@ -22,6 +22,7 @@ from ottla.quotas.entities import (
     ENTITY_TYPES,
     IP,
     USER,
+    LimitKey,
     QuotaEntity,
     QuotaKey,
 )
@@ -42,6 +43,11 @@ _INTEGERS: Final[Mapping[str, int]] = {
     QuotaKey.PRODUCE: 2**63 - 1,
     QuotaKey.FETCH: 2**63 - 1,
     QuotaKey.CONNECTION: 2**31 - 1,
+    LimitKey.TOPICS: 2**31 - 1,
+    LimitKey.PARTITIONS: 2**31 - 1,
+    LimitKey.GROUPS: 2**31 - 1,
+    LimitKey.CONNECTIONS: 2**31 - 1,
+    LimitKey.RETAINED_BYTES: 2**63 - 1,
 }
 _FRACTION_MIN: Final = 1e-6
 
@@ -95,7 +101,7 @@ def _changes(
     return records
 
 
-def _keys_of(entity: QuotaEntity) -> tuple[QuotaKey, ...]:
+def _keys_of(entity: QuotaEntity) -> tuple[str, ...]:
     """The keys that an entity can have. Raises a KafkaError if it is not a valid one."""
     if not entity:
         raise _invalid("the entity is empty: name a user, a client id or an address")
@@ -107,6 +113,8 @@ def _keys_of(entity: QuotaEntity) -> tuple[QuotaKey, ...]:
             raise _invalid(f"the entity has two parts of type {kind}")
         if name == "":
             raise _invalid(f"the name of a {kind} must not be empty")
+    if kinds == [USER]:
+        return (*CLIENT_KEYS, *LimitKey)
     if IP not in kinds:
         return CLIENT_KEYS
     if len(kinds) > 1:
@@ -124,7 +132,7 @@ def _check_address(name: str) -> None:
         raise _invalid(f"{name!r} is not an IP address") from None
 
 
-def _check_value(keys: tuple[QuotaKey, ...], key: str, value: float) -> None:
+def _check_value(keys: tuple[str, ...], key: str, value: float) -> None:
     if key not in keys:
         raise _invalid(f"{key!r} is not a quota of this entity; it can have {', '.join(keys)}")
     if not isfinite(value) or value <= 0:

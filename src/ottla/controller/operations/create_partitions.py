@@ -3,8 +3,9 @@
 Per topic: TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS,
 INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR, INVALID_REQUEST for a duplicate topic,
 INVALID_TOPIC_EXCEPTION for a topic with coordinator state, THROTTLING_QUOTA_EXCEEDED;
-POLICY_VIOLATION for a topic with which
-the request would exceed the partition limit per request.
+POLICY_VIOLATION for a tenant or a
+user that has too many, and for a topic with which the request would exceed the partition limit per
+request.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections import Counter
 from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.coordinator_topics import check_growable
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
-from ottla.controller.operations.tenant_limits import TenantTopics
+from ottla.controller.operations.owner_limits import OwnedTopics
 from ottla.metadata import MetadataImage, TopicImage
 from ottla.model import ErrorCode, KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
@@ -32,7 +33,7 @@ def create_partitions(
 ) -> OperationOutcome[CreatePartitionsResponse]:
     requested = Counter(topic.name for topic in request.topics)
     new = NewPartitions(image, context)
-    of_tenants = TenantTopics(image)
+    owned = OwnedTopics(image)
     records: list[Message] = []
     results = []
     for topic in {each.name: each for each in request.topics}.values():
@@ -42,7 +43,8 @@ def create_partitions(
             context.rights.require(AclOperation.ALTER, ResourceType.TOPIC, topic.name)
             grown = _grow(image, topic, new)
             check_partition_count(len(records) + len(grown))
-            of_tenants.add(topic.name, topics=0, partitions=len(grown))
+            owner = image.topics.by_name[topic.name].owner
+            owned.add(topic.name, owner, topics=0, partitions=len(grown))
             context.quota.take(len(grown))
             records += grown
             results.append(CreatePartitionsTopicResult(name=topic.name))

@@ -2,10 +2,10 @@
 
 Per topic: TOPIC_AUTHORIZATION_FAILED, INVALID_TOPIC_EXCEPTION, TOPIC_ALREADY_EXISTS,
 INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT, INVALID_CONFIG,
-INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED, POLICY_VIOLATION for a tenant that has too many; for
-all topics POLICY_VIOLATION, if the request exceeds the partition limit per request. A client that
-may create a topic but not describe its configs gets neither the configs nor the numbers of
-partitions and replicas, and TOPIC_AUTHORIZATION_FAILED as the configs' error.
+INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED, POLICY_VIOLATION for a tenant or a user that
+has too many; for all topics POLICY_VIOLATION, if the request exceeds the partition limit per
+request. A client that may create a topic but not describe its configs gets neither the configs nor
+the numbers of partitions and replicas, and TOPIC_AUTHORIZATION_FAILED as the configs' error.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from ottla.controller.operation import Context, OperationOutcome
 from ottla.controller.operations.config_records import config_records
 from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
-from ottla.controller.operations.tenant_limits import TenantTopics
+from ottla.controller.operations.owner_limits import OwnedTopics, owner_of_new
 from ottla.controller.operations.topic_names import check_new_name
 from ottla.metadata import MetadataImage, PartitionRegistration
+from ottla.metadata.topic_owner import topic_record
 from ottla.model import ErrorCode, KafkaError
 from ottla.model.internal_topics import CLUSTER_METADATA
 from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
@@ -37,7 +38,6 @@ from ottla.wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 from ottla.wire.schema import Message
-from ottla.wire.stored.cluster_metadata.topics import TopicRecord
 
 _DEFAULT = -1
 _UNKNOWN = -1
@@ -58,10 +58,10 @@ def create_topics(
         results = [_refusal(topic.name, error) for topic in permitted]
         return OperationOutcome([], CreateTopicsResponse(topics=results + refusals))
     new = NewPartitions(image, context)
-    of_tenants = TenantTopics(image)
+    owned = OwnedTopics(image)
     for topic in permitted:
         try:
-            result = _create_topic(image, topic, context, new, of_tenants, records)
+            result = _create_topic(image, topic, context, new, owned, records)
         except KafkaError as error:
             result = _refusal(topic.name, error)
         else:
@@ -103,7 +103,7 @@ def _create_topic(
     topic: CreatableTopic,
     context: Context,
     new: NewPartitions,
-    of_tenants: TenantTopics,
+    owned: OwnedTopics,
     records: list[Message],
 ) -> CreatableTopicResult:
     check_new_name(topic.name, image.topics)
@@ -113,10 +113,11 @@ def _create_topic(
     validate_topic_configs(configs, existing={}, node=context.node)
     check_configs(topic.name, configs)
     partitions = _partitions(topic, context, new)
-    of_tenants.add(topic.name, topics=1, partitions=len(partitions))
+    owner = owner_of_new(context.rights)
+    owned.add(topic.name, owner, topics=1, partitions=len(partitions))
     context.quota.take(len(partitions))
     topic_id = context.dice.uuid()
-    records.append(TopicRecord(name=topic.name, topic_id=topic_id))
+    records.append(topic_record(topic.name, topic_id, owner))
     records += config_records(image, resource, changes)
     records += [
         partition.to_record(topic_id, partition_id)

@@ -9,6 +9,7 @@ from ottla.metadata.image import MetadataImage
 from ottla.metadata.partition import PartitionRegistration
 from ottla.metadata.replay.registry import applies
 from ottla.metadata.topic import TopicImage
+from ottla.metadata.topic_owner import owner_of
 from ottla.model import Uuid, uuid_to_text
 from ottla.wire.stored.cluster_metadata.topics import (
     ClearElrRecord,
@@ -27,7 +28,7 @@ def apply_topic(image: MetadataImage, record: TopicRecord, delta: MetadataDelta)
             f"topic {record.name} is created with id {uuid_to_text(record.topic_id)}, "
             f"but topic {taken.name} with id {uuid_to_text(taken.id)} exists"
         )
-    topic = TopicImage(record.topic_id, record.name)
+    topic = TopicImage(record.topic_id, record.name, owner=owner_of(record))
     image.topics.add(topic)
     delta.topics_created[topic.id] = topic
 
