@@ -134,8 +134,15 @@ def _round(
     consumed = _cpu(host)
     delete_topic(host.address, topic)
     return (
-        Cost(*((after - before) / gigabytes for before, after in zip(started, produced, strict=True))),
-        Cost(*((after - before) / gigabytes for before, after in zip(produced, consumed, strict=True))),
+        Cost(
+            *((after - before) / gigabytes for before, after in zip(started, produced, strict=True))
+        ),
+        Cost(
+            *(
+                (after - before) / gigabytes
+                for before, after in zip(produced, consumed, strict=True)
+            )
+        ),
     )
 
 
