@@ -98,3 +98,9 @@ def tenant_name_of(name: str) -> str | None:
     """The name of the tenant that a topic, a group or a user would belong to; None if of none."""
     tenant, separator, _ = name.partition(SEPARATOR)
     return tenant if separator else None
+
+
+def tenant_prefix(configs: Mapping[str, str], name: str) -> str:
+    """The prefix of the tenant that a topic or a group belongs to; empty if of none."""
+    tenant = tenant_name_of(name)
+    return f"{tenant}{SEPARATOR}" if tenant and TENANT_CONFIG + tenant in configs else ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
+from ottla.wire.apis import ApiKey
 from ottla.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -58,12 +60,23 @@ class TenantClient:
 
     def send(self, request: Message, version: int | None = None) -> Any:
         """The response; None if the node closed the connection."""
-        assert request.api_key is not None
-        version = type(request).stable.highest if version is None else version
+        answers = self.send_all((request,), version)
+        return answers[0] if answers else None
+
+    def send_all(self, requests: Sequence[Message], version: int | None = None) -> list[Any]:
+        """The responses to requests that are sent at once, so that no time passes between them;
+        none if the node closed the connection."""
+        versions = [type(each).stable.highest if version is None else version for each in requests]
         self.stream.feed(
-            b"".join(encode_request(request, version, correlation_id=0, client_id="client"))
+            b"".join(
+                part
+                for each, sent_as in zip(requests, versions, strict=True)
+                for part in encode_request(each, sent_as, correlation_id=0, client_id="client")
+            )
         )
         if self.stream.is_closed:
-            return None
-        (answer,) = self.stream.answers()
-        return decode_response(answer, request.api_key, version)[1]
+            return []
+        return [
+            decode_response(answer, ApiKey(each.api_key or 0), sent_as)[1]
+            for answer, each, sent_as in zip(self.stream.answers(), requests, versions, strict=True)
+        ]

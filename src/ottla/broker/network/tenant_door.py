@@ -20,7 +20,7 @@ from ottla.wire.schema import Message
 from ottla.wire.schema.renaming import NotVisibleError, renamer_of
 
 # Their responses are made for one request, and share nothing with the state of the node.
-_UNSHARED: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH})
+_UNSHARED: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.SHARE_FETCH})
 
 
 class TenantDoor:

@@ -7,7 +7,8 @@ if the group says so.
 
 A topic is used only if it allows that (`errors.deadletterqueue.group.enable`) and its name has the
 prefix that the broker wants (`errors.deadletterqueue.topic.name.prefix`): otherwise, a user
-with ALTER_CONFIGS on a group could write to any topic.
+with ALTER_CONFIGS on a group could write to any topic. For a tenant's group it is a topic of the
+tenant, named without the tenant's prefix, as in all that its clients say and see.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.tasks import Tasks
 from ottla.shares.runs import DeadCause, DeadRecords
 from ottla.storage.log.group_commit import GroupCommit
+from ottla.tenancy.tenant import tenant_prefix
 from ottla.wire.errors import ProtocolError
 from ottla.wire.messages import produce as wire
 from ottla.wire.records import Record, build_batch, iterate_batches, iterate_records
@@ -116,7 +118,8 @@ class DeadLetters:
         image, config = self._cluster.image, self._cluster.config
         if not wanted.name or image.features.get(SHARE_VERSION, 0) < _LEVEL:
             return None
-        topic = image.topics.by_name.get(wanted.name)
+        name = tenant_prefix(image.cluster_configs, group_id) + wanted.name
+        topic = image.topics.by_name.get(name)
         reason = ""
         if wanted.name.startswith("__"):
             reason = "its name begins with __"
@@ -124,7 +127,7 @@ class DeadLetters:
             reason = f"its name does not begin with {config.dead_letter_prefix}"
         elif topic is None:
             reason = "it does not exist"
-        elif image.topic_configs(wanted.name).get("errors.deadletterqueue.group.enable") != "true":
+        elif image.topic_configs(name).get("errors.deadletterqueue.group.enable") != "true":
             reason = "its errors.deadletterqueue.group.enable is not true"
         if self._refused.get(group_id, "") != reason:
             self._refused[group_id] = reason
@@ -162,12 +165,13 @@ class DeadLetters:
     ) -> Iterator[Record]:
         now_ms = TimestampMs(self._clock.now_ms())
         topic, number = source.partition.name
+        prefix = tenant_prefix(self._cluster.image.cluster_configs, source.group_id)
         for offset in range(dead.first, dead.last + 1):
             headers = {
-                "topic": topic,
+                "topic": topic.removeprefix(prefix),
                 "partition": str(number),
                 "offset": str(offset),
-                "group": source.group_id,
+                "group": source.group_id.removeprefix(prefix),
                 "delivery.count": str(dead.delivery_count),
                 "message": _MESSAGES[dead.cause],
             }

@@ -24,6 +24,7 @@ from tests.support.authorization.authorized_api import (
 )
 from tests.support.authorization.authorized_node import effects
 from tests.support.authorization.group_apis import commit_offset, find
+from tests.support.authorization.share_apis import SHARE_APIS
 from tests.support.authorization.transaction_apis import init_producer
 from tests.support.nodes.one_node import OneNode, StartNode
 from tests.support.tenancy.tenant_node import ACME, BETA, TenantClient, start_tenant_node
@@ -35,6 +36,7 @@ WITHOUT_RIGHTS: Final = (
     AuthorizedApi(ApiKey.DESCRIBE_CLUSTER, lambda _node: DescribeClusterRequest(), ()),
     AuthorizedApi(ApiKey.API_VERSIONS, lambda _node: ApiVersionsRequest(), ()),
 )
+HOST: Final = "192.0.2.1"
 APIS: Final = (*BROKER_APIS, *WITHOUT_RIGHTS)
 
 
@@ -108,6 +110,12 @@ def state_of_others(node: OneNode) -> Any:
             for name, topic in node.image.topics.by_name.items()
             if not name.startswith("acme.")
         },
+        {
+            key: state
+            for shard in node.broker.coordinators.shares.all
+            for key, state in shard.machine.states.items()
+            if not key.group_id.startswith("acme.")
+        },
         dict(node.image.client_quotas),
         dict(node.image.scram_credentials),
         dict(node.image.access_control_entries),
@@ -161,10 +169,14 @@ def test_every_api_is_tried(start_node: StartNode) -> None:
 def test_the_second_wall_holds_alone(start_node: StartNode) -> None:
     """Without translation, a client on a tenant's listener is confined all the same."""
     node = populated(start_node)
-    rights = node.broker.authorizer.rights_of(cluster_client(), "192.0.2.1").confined("acme.")
+    rights = node.broker.authorizer.rights_of(cluster_client(), HOST).confined("acme.")
     for api in BROKER_APIS:
         if api.key not in TENANT_APIS or api.key is ApiKey.INIT_PRODUCER_ID:
             continue
+        if api in SHARE_APIS:
+            # They need a new group.
+            node = populated(start_node)
+            rights = node.broker.authorizer.rights_of(cluster_client(), HOST).confined("acme.")
         api.prepare(node)
         request = api.request(node)
         before = state_of_others(node)
