@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ottla.client import (
+    AcknowledgementOutcome,
     Admin,
     ApiError,
     BufferFullError,
@@ -37,9 +38,11 @@ from ottla.client import (
     InvalidPartitionsError,
     InvalidProducerIdMappingError,
     InvalidRecordError,
+    InvalidRecordStateError,
     InvalidRegularExpressionError,
     InvalidReplicationFactorError,
     InvalidRequestError,
+    InvalidShareSessionEpochError,
     InvalidTimestampError,
     InvalidTopicError,
     InvalidTransactionTimeoutError,
@@ -76,6 +79,10 @@ from ottla.client import (
     Scram,
     Security,
     SerializationError,
+    ShareConsumer,
+    SharedRecord,
+    ShareSessionLimitReachedError,
+    ShareSessionNotFoundError,
     StaleMemberEpochError,
     ThrottlingQuotaExceededError,
     TimedOutError,
@@ -102,8 +109,10 @@ from ottla.client import (
 from ottla.client.sync import Admin as SyncAdmin
 from ottla.client.sync import Consumer as SyncConsumer
 from ottla.client.sync import Producer as SyncProducer
+from ottla.client.sync import ShareConsumer as SyncShareConsumer
 
 NAMES = (
+    AcknowledgementOutcome,
     Admin,
     ApiError,
     BufferFullError,
@@ -138,9 +147,11 @@ NAMES = (
     InvalidPartitionsError,
     InvalidProducerIdMappingError,
     InvalidRecordError,
+    InvalidRecordStateError,
     InvalidRegularExpressionError,
     InvalidReplicationFactorError,
     InvalidRequestError,
+    InvalidShareSessionEpochError,
     InvalidTimestampError,
     InvalidTopicError,
     InvalidTransactionTimeoutError,
@@ -177,6 +188,10 @@ NAMES = (
     Scram,
     Security,
     SerializationError,
+    ShareConsumer,
+    ShareSessionLimitReachedError,
+    ShareSessionNotFoundError,
+    SharedRecord,
     StaleMemberEpochError,
     ThrottlingQuotaExceededError,
     TimedOutError,
@@ -202,4 +217,5 @@ NAMES = (
     SyncAdmin,
     SyncConsumer,
     SyncProducer,
+    SyncShareConsumer,
 )

@@ -129,14 +129,29 @@ if TYPE_CHECKING:
         Security,
         Tls,
     )
+    from ottla.client.sharing.errors import (
+        InvalidRecordStateError,
+        InvalidShareSessionEpochError,
+        ShareSessionLimitReachedError,
+        ShareSessionNotFoundError,
+    )
+    from ottla.client.sharing.records import (
+        AcknowledgementOutcome,
+        SharedRecord,
+    )
+    from ottla.client.sharing.share_consumer import (
+        ShareConsumer,
+    )
     from ottla.model.topic_partition import (
         TopicPartition,
     )
 else:
     _ERRORS = "ottla.client.errors"
+    _SHARING = "ottla.client.sharing.errors"
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "AcknowledgementOutcome": "ottla.client.sharing.records",
             "Admin": "ottla.client.administration.admin",
             "ApiError": _ERRORS,
             "BufferFullError": _ERRORS,
@@ -171,9 +186,11 @@ else:
             "InvalidPartitionsError": _ERRORS,
             "InvalidProducerIdMappingError": _ERRORS,
             "InvalidRecordError": _ERRORS,
+            "InvalidRecordStateError": _SHARING,
             "InvalidRegularExpressionError": _ERRORS,
             "InvalidReplicationFactorError": _ERRORS,
             "InvalidRequestError": _ERRORS,
+            "InvalidShareSessionEpochError": _SHARING,
             "InvalidTimestampError": _ERRORS,
             "InvalidTopicError": _ERRORS,
             "InvalidTransactionTimeoutError": _ERRORS,
@@ -210,6 +227,10 @@ else:
             "Scram": "ottla.client.settings.security",
             "Security": "ottla.client.settings.security",
             "SerializationError": _ERRORS,
+            "ShareConsumer": "ottla.client.sharing.share_consumer",
+            "ShareSessionLimitReachedError": _SHARING,
+            "ShareSessionNotFoundError": _SHARING,
+            "SharedRecord": "ottla.client.sharing.records",
             "StaleMemberEpochError": _ERRORS,
             "ThrottlingQuotaExceededError": _ERRORS,
             "TimedOutError": _ERRORS,
@@ -236,6 +257,7 @@ else:
     )
 
 __all__ = [
+    "AcknowledgementOutcome",
     "Admin",
     "ApiError",
     "BufferFullError",
@@ -270,9 +292,11 @@ __all__ = [
     "InvalidPartitionsError",
     "InvalidProducerIdMappingError",
     "InvalidRecordError",
+    "InvalidRecordStateError",
     "InvalidRegularExpressionError",
     "InvalidReplicationFactorError",
     "InvalidRequestError",
+    "InvalidShareSessionEpochError",
     "InvalidTimestampError",
     "InvalidTopicError",
     "InvalidTransactionTimeoutError",
@@ -309,6 +333,10 @@ __all__ = [
     "Scram",
     "Security",
     "SerializationError",
+    "ShareConsumer",
+    "ShareSessionLimitReachedError",
+    "ShareSessionNotFoundError",
+    "SharedRecord",
     "StaleMemberEpochError",
     "ThrottlingQuotaExceededError",
     "TimedOutError",

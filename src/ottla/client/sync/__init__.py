@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ottla.client.sync.admin import Admin
     from ottla.client.sync.consumer import Consumer
     from ottla.client.sync.producer import Producer
+    from ottla.client.sync.share_consumer import ShareConsumer
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -16,7 +17,8 @@ else:
             "Admin": "ottla.client.sync.admin",
             "Consumer": "ottla.client.sync.consumer",
             "Producer": "ottla.client.sync.producer",
+            "ShareConsumer": "ottla.client.sync.share_consumer",
         },
     )
 
-__all__ = ["Admin", "Consumer", "Producer"]
+__all__ = ["Admin", "Consumer", "Producer", "ShareConsumer"]

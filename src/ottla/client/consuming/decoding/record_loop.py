@@ -15,7 +15,7 @@ from ottla.wire.records.record import RecordHeader, malformed_record, read_recor
 from ottla.wire.varint import read_uvarint, read_uvarlong
 
 # Offset delta, timestamp delta, key, value, headers.
-_Fields: TypeAlias = tuple[int, int, bytes | None, bytes | None, tuple[RecordHeader, ...]]
+DecodedFields: TypeAlias = tuple[int, int, bytes | None, bytes | None, tuple[RecordHeader, ...]]
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 # Inlined `ConsumedRecord._make`, because this is called for every record.
@@ -27,7 +27,7 @@ def decode_records(
 ) -> list[ConsumedRecord]:
     """All records of a batch's decompressed body, in order. Raises ProtocolError."""
     new, cls = _new_record, ConsumedRecord
-    fields, times = _decode_fields(body, header.record_count, header.last_offset_delta)
+    fields, times = decode_fields(body, header.record_count, header.last_offset_delta)
     base, epoch, kind = header.base_offset, header.leader_epoch, header.timestamp_type
     if kind is TimestampType.LOG_APPEND_TIME:
         time = header.max_timestamp
@@ -46,9 +46,9 @@ def decode_records(
     ]
 
 
-def _decode_fields(body: bytes, count: int, last_delta: int) -> tuple[list[_Fields], int]:
+def decode_fields(body: bytes, count: int, last_delta: int) -> tuple[list[DecodedFields], int]:
     """Also returns all bits of the timestamp deltas, whose sum with the base may be too large."""
-    fields: list[_Fields] = []
+    fields: list[DecodedFields] = []
     add = fields.append
     body_end = len(body)
     end = times = 0
