@@ -43,7 +43,8 @@ def send_https(
     except (OSError, HTTPException, ValueError) as error:
         if is_late.is_set():
             raise HttpsError(f"{host}: no response within {request.seconds_max:g} s") from None
-        raise HttpsError(f"{host}: {_reason(error)}") from None
+        status = error.status if isinstance(error, HttpsError) else 0
+        raise HttpsError(f"{host}: {_reason(error)}", status) from None
     finally:
         watchdog.cancel()
         connection.close()
@@ -96,7 +97,7 @@ def _exchange(
         connection.request("POST", target, body=request.form.value.encode(), headers=headers)
     with connection.getresponse() as response:
         if response.status != _OK:
-            raise HttpsError(f"it responded with status {response.status}")
+            raise HttpsError(f"it responded with status {response.status}", response.status)
         body = response.read(bytes_max + 1)
         if len(body) > bytes_max:
             raise HttpsError(f"its response is larger than {bytes_max} bytes")

@@ -13,7 +13,12 @@ SECONDS_MAX: Final = 30.0
 
 
 class HttpsError(OSError):
-    """The request failed. The message contains the host, and nothing else of the URL."""
+    """The request failed. The message contains the host, and nothing else of the URL. `status` is
+    that of a response that came, or 0."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class HttpContent(NamedTuple):

@@ -1,5 +1,5 @@
-"""An OpenTelemetry collector as far as metrics over HTTP go: it decodes what it receives with the
-official messages of OpenTelemetry, and keeps it."""
+"""An OpenTelemetry collector as far as metrics and traces over HTTP go: it decodes what it receives
+with the official messages of OpenTelemetry, and keeps it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
     ExportMetricsServiceResponse,
 )
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
-PATH = "/v1/metrics"
+RESPONSES: dict[str, Any] = {
+    "/v1/metrics": ExportMetricsServiceResponse,
+    "/v1/traces": ExportTraceServiceResponse,
+}
 
 
 class Received(NamedTuple):
@@ -27,6 +34,31 @@ class Received(NamedTuple):
         request = ExportMetricsServiceRequest()
         request.ParseFromString(self.body)
         return request
+
+
+class CollectedSpan(NamedTuple):
+    """A span of OTLP, with the names that this project uses: ids are hexadecimal."""
+
+    resource: Mapping[str, str]
+    span: Any
+    attributes: Mapping[str, str | int]
+
+    @property
+    def trace_id(self) -> str:
+        return str(self.span.trace_id.hex())
+
+    @property
+    def span_id(self) -> str:
+        return str(self.span.span_id.hex())
+
+    @property
+    def parent_id(self) -> str:
+        return str(self.span.parent_span_id.hex())
+
+    @property
+    def links(self) -> list[str]:
+        """The ids of the spans that it is linked to."""
+        return [each.span_id.hex() for each in self.span.links]
 
 
 class Point(NamedTuple):
@@ -51,11 +83,27 @@ def points_of(request: ExportMetricsServiceRequest) -> Iterator[Point]:
                     yield Point(metric, resource, _texts(point.attributes), point)
 
 
-class OtlpCollector:
-    """Serves in a thread during its `with`. `status` is what it answers."""
+def spans_of(body: bytes) -> Iterator[CollectedSpan]:
+    request = ExportTraceServiceRequest()
+    request.ParseFromString(body)
+    for of_resource in request.resource_spans:
+        resource = _texts(of_resource.resource.attributes)
+        for scope in of_resource.scope_spans:
+            for span in scope.spans:
+                attributes: dict[str, str | int] = {
+                    each.key: getattr(each.value, str(each.value.WhichOneof("value")))
+                    for each in span.attributes
+                }
+                yield CollectedSpan(resource, span, attributes)
 
-    def __init__(self) -> None:
+
+class OtlpCollector:
+    """Serves in a thread during its `with`. `status` is what it answers. `path` is that of the
+    only requests that it expects."""
+
+    def __init__(self, path: str = "/v1/metrics") -> None:
         self.status = 200
+        self._path = path
         self._received: list[Received] = []
         collector = self
 
@@ -85,6 +133,9 @@ class OtlpCollector:
         for each in self.received:
             yield from points_of(each.request)
 
+    def spans(self) -> list[CollectedSpan]:
+        return [span for each in self.received for span in spans_of(each.body)]
+
     def value(self, name: str, **labels: str) -> float | None:
         """The last value of a number."""
         found = None
@@ -112,13 +163,13 @@ class OtlpCollector:
 
     def _receive(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers["Content-Length"]))
-        assert handler.path == PATH
+        assert handler.path == self._path
         assert handler.headers["Content-Type"] == "application/x-protobuf"
         if handler.headers["Content-Encoding"] == "gzip":
             body = gzip.decompress(body)
         if self.status == 200:
             self._received.append(Received(dict(handler.headers), body))
-        response = ExportMetricsServiceResponse().SerializeToString()
+        response = RESPONSES[self._path]().SerializeToString()
         handler.send_response(self.status)
         handler.send_header("Content-Type", "application/x-protobuf")
         handler.send_header("Content-Length", str(len(response)))

@@ -9,46 +9,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final
 
 from ottla.broker.monitoring.measured_node import MeasuredNode
 from ottla.configs.otlp_endpoint import OtlpEndpoint
-from ottla.configs.value import Password
 from ottla.metrics.otlp import MeasuredResource, Times, export_requests, relayed_requests
 from ottla.metrics.table import process as table
 from ottla.metrics.table.client_telemetry import PUSHED_FAMILIES
-from ottla.runtime.https_request import HttpContent, HttpsRequest
+from ottla.runtime.otlp_post import post_otlp
 from ottla.runtime.slices import in_slices
 
 _log = logging.getLogger(__name__)
 
-_CONTENT_TYPE: Final = "application/x-protobuf"
-# Quick and still a tenth of the size: names repeat.
-_COMPRESSION_LEVEL: Final = 1
-_GZIP: Final = zlib.MAX_WBITS | 16
-# A node that stops waits for a request that is being sent.
-_SECONDS_MAX: Final = 5.0
-_RESPONSE_BYTES_MAX: Final = 64 * 1024
 _NS_PER_MS: Final = 1_000_000
-
-# Sends a request, or raises OSError. Blocks.
-Send: TypeAlias = Callable[[HttpsRequest], object]
 
 
 class OtlpExport:
     """Owned by the node's loop. `start` once, then `close` once."""
 
-    def __init__(
-        self, measured: MeasuredNode, endpoint: OtlpEndpoint, send: Send | None = None
-    ) -> None:
-        """`send` is for tests."""
+    def __init__(self, measured: MeasuredNode, endpoint: OtlpEndpoint) -> None:
         self._measured = measured
         self._endpoint = endpoint
-        self._send = send or _send
         self._clock = measured.seams.clock
         self._started_ns = self._clock.now_ms() * _NS_PER_MS
         self._succeeded = measured.node.metrics.counter(table.OTLP_EXPORTS, "succeeded")
@@ -103,7 +87,7 @@ class OtlpExport:
     def _sent(self, body: bytes) -> Awaitable[None]:
         background = self._measured.seams.background
         try:
-            return background.run(_compress_and_send, self._send, self._endpoint, body)
+            return background.run(post_otlp, self._endpoint, body)
         except RuntimeError:
             # The node has closed its workers.
             raise asyncio.CancelledError from None
@@ -119,27 +103,3 @@ class OtlpExport:
         if broker is not None:
             attributes["service.namespace"] = broker.cluster.cluster_id
         return MeasuredResource(attributes, self._measured.process.version)
-
-
-def _compress_and_send(send: Send, endpoint: OtlpEndpoint, body: bytes) -> None:
-    """Runs on a worker. Raises OSError."""
-    compressor = zlib.compressobj(_COMPRESSION_LEVEL, wbits=_GZIP)
-    compressed = compressor.compress(body) + compressor.flush()
-    headers = {"Content-Encoding": Password("gzip"), **endpoint.headers}
-    content = HttpContent(_CONTENT_TYPE, compressed, headers)
-    send(
-        HttpsRequest(
-            endpoint.url,
-            content=content,
-            allows_plaintext=True,
-            connect_seconds_max=_SECONDS_MAX,
-            seconds_max=_SECONDS_MAX,
-        )
-    )
-
-
-def _send(request: HttpsRequest) -> None:
-    # Imported where it is needed: the modules of HTTP and TLS are large.
-    from ottla.runtime.https import send_https
-
-    send_https(request, bytes_max=_RESPONSE_BYTES_MAX)

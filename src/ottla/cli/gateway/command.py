@@ -9,6 +9,7 @@ import typer
 
 from ottla.cli.connection.client_command import client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+from ottla.cli.connection.trace_options import OtlpEndpointOption, TraceRatioOption
 
 _SECURITY = "Security"
 Advertise = Annotated[
@@ -108,6 +109,8 @@ def gateway(
     tls_key: TlsKey = None,
     tls_client_ca: TlsClientCa = None,
     principal_mapping: PrincipalMappingRules = "DEFAULT",
+    otlp_endpoint: OtlpEndpointOption = None,
+    trace_ratio: TraceRatioOption = 1.0,
 ) -> None:
     """Serve a cluster over HTTP until it is stopped (Ctrl-C, SIGTERM).
 
@@ -134,5 +137,7 @@ def gateway(
                 tls_key,
                 tls_client_ca,
                 principal_mapping,
+                otlp_endpoint,
+                trace_ratio,
             ),
         )

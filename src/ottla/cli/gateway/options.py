@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.connection.cluster_access import ClusterAccess
+from ottla.cli.connection.trace_options import trace_settings
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client_security.property_names import is_of_security
 from ottla.security.principal_mapping import PrincipalMapping
@@ -35,6 +36,8 @@ class GatewayOptions(NamedTuple):
     tls_key: Path | None
     tls_client_ca: Path | None
     principal_mapping: str
+    otlp_endpoint: str | None
+    trace_ratio: float
 
     def settings(self, access: ClusterAccess) -> GatewaySettings:
         """Raises CommandError, or ListenError for the address."""
@@ -53,6 +56,7 @@ class GatewayOptions(NamedTuple):
             mapping=self._mapping(),
             advertised=_url(self.advertise, "--advertise"),
             schema_registry=_url(self.schema_registry, "--schema-registry"),
+            tracing=trace_settings(self.otlp_endpoint, self.trace_ratio),
             limits=parse_limits(self.limits),
         )
 

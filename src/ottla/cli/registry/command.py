@@ -9,6 +9,7 @@ import typer
 
 from ottla.cli.connection.client_command import client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+from ottla.cli.connection.trace_options import OtlpEndpointOption, TraceRatioOption
 
 _WHO = "Who may use it"
 
@@ -57,6 +58,8 @@ def registry(
             rich_help_panel=_WHO,
         ),
     ] = None,
+    otlp_endpoint: OtlpEndpointOption = None,
+    trace_ratio: TraceRatioOption = 1.0,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log debug messages.")] = False,
 ) -> None:
     """Serve a schema registry until it is stopped (Ctrl-C, SIGTERM).
@@ -82,6 +85,8 @@ def registry(
                 tls_certificate=tls_certificate,
                 tls_key=tls_key,
                 tls_client_ca=tls_client_ca,
+                otlp_endpoint=otlp_endpoint,
+                trace_ratio=trace_ratio,
                 verbose=verbose,
             ),
         )

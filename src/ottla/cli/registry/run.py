@@ -12,6 +12,7 @@ import typer
 
 from ottla.cli.connection.cluster_access import ClusterAccess, resolve
 from ottla.cli.connection.cluster_options import ClusterOptions
+from ottla.cli.connection.trace_options import trace_settings
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.client.errors import ClientError, ConfigError
 from ottla.client_security.property_names import is_of_security
@@ -34,6 +35,8 @@ class RegistryOptions(NamedTuple):
     tls_certificate: Path | None
     tls_key: Path | None
     tls_client_ca: Path | None
+    otlp_endpoint: str | None
+    trace_ratio: float
     verbose: bool
 
 
@@ -71,6 +74,7 @@ async def _serve(access: ClusterAccess, options: RegistryOptions) -> None:
             logs_in=_mechanism(options.authentication, security),
             topic=options.topic,
             group_id=options.group,
+            tracing=trace_settings(options.otlp_endpoint, options.trace_ratio),
         )
     )
     stopping = asyncio.Event()

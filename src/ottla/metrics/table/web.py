@@ -19,6 +19,11 @@ HTTP_SECONDS: Final = histogram(
 HTTP_IN_PROGRESS: Final = gauge(
     "ottla_http_requests_in_progress", "Requests that are being answered."
 )
+TRACE_SPANS: Final = counter(
+    "ottla_trace_spans_total",
+    "Spans of traces: exported to a collector, or dropped because it did not accept them.",
+    "outcome",
+)
 REGISTRY_SUBJECTS: Final = gauge(
     "ottla_registry_subjects",
     "Subjects with a version that is not deleted.",
@@ -58,6 +63,7 @@ WEB_FAMILIES: Final = (
     HTTP_REQUESTS,
     HTTP_SECONDS,
     HTTP_IN_PROGRESS,
+    TRACE_SPANS,
     REGISTRY_SUBJECTS,
     REGISTRY_SCHEMAS,
     REGISTRY_WRITER,

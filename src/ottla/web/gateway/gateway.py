@@ -8,10 +8,12 @@ from typing import Any
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.security.principal_mapping import PrincipalMapping
+from ottla.tracing import Tracer
 from ottla.web.gateway.callers.caller_clients import CallerClients
 from ottla.web.gateway.callers.caller_pool import Admit, CallerPool
 from ottla.web.gateway.callers.identification import NONE, Identification
 from ottla.web.gateway.limits import GatewayLimits
+from ottla.web.gateway.message_traces import MessageTraces
 from ottla.web.gateway.producing import Producing
 from ottla.web.gateway.sessions.gateway_sessions import GatewaySessions
 
@@ -32,12 +34,14 @@ class Gateway:
         limits: GatewayLimits | None = None,
         schemes: Iterable[str] = (NONE,),
         mapping: PrincipalMapping = _DEFAULT_MAPPING,
+        tracer: Tracer | None = None,
     ) -> None:
         self.limits = limits or GatewayLimits()
         self.clock = clock
         self.dice = dice
         self.callers = CallerPool(self.limits.callers, clock, admit)
         self.sessions = GatewaySessions(self.limits.sessions, clock, owner)
+        self.traces = MessageTraces(tracer)
         self.producing = Producing(in_flight_bytes_max=self.limits.in_flight_bytes_max)
         self._identification = Identification(self.callers, schemes, mapping)
 

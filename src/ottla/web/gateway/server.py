@@ -36,6 +36,7 @@ from ottla.web.service.listening import (
 )
 from ottla.web.service.monitoring import WebMonitoring
 from ottla.web.service.web_server import WebServer
+from ottla.web.service.web_traces import TraceSettings, WebTraces
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class GatewaySettings:
     mapping: PrincipalMapping = field(default_factory=lambda: PrincipalMapping.parse("DEFAULT"))
     advertised: str | None = None
     schema_registry: str | None = None
+    tracing: TraceSettings | None = None
     limits: GatewayLimits = field(default_factory=GatewayLimits)
 
     @property
@@ -80,6 +82,16 @@ async def running_gateway(
         lambda: Admin({**settings.properties, "security": settings.security}, seams=seams),
         seams.clock,
     )
+    metrics = Metrics()
+    owner = settings.advertised or _url(settings.listen, settings.tls)
+    traces = WebTraces(
+        settings.tracing,
+        seams.clock,
+        seams.dice,
+        metrics,
+        service="ottla-gateway",
+        instance=owner,
+    )
     admission = CallerAdmission(
         settings.properties, settings.security, seams, settings.mechanism, issuer
     )
@@ -87,12 +99,12 @@ async def running_gateway(
         admission,
         seams.clock,
         seams.dice,
-        owner=settings.advertised or _url(settings.listen, settings.tls),
+        owner=owner,
         limits=settings.limits,
         schemes=settings.schemes,
         mapping=settings.mapping,
+        tracer=traces.tracer,
     )
-    metrics = Metrics()
     GatewayMetrics(metrics, gateway)
     monitoring = WebMonitoring(metrics, seams.clock, lambda: "")
     application = WebApplication(
@@ -101,6 +113,7 @@ async def running_gateway(
         NoAuthentication(),
         render_problem,
         is_local=settings.listen.is_loopback and not authenticates,
+        traces=traces.requests,
     )
     server = WebServer(
         WithoutTrailingSlash(application),
@@ -112,6 +125,7 @@ async def running_gateway(
     if settings.advertised is None:
         gateway.sessions.owner = _url(address, settings.tls)
     gateway.start()
+    traces.start()
     try:
         yield address
     finally:
@@ -119,6 +133,7 @@ async def running_gateway(
         await server.close()
         await gateway.close()
         await issuer.close()
+        await traces.close()
 
 
 def _url(address: ListenAddress, tls: HttpTls | None) -> str:

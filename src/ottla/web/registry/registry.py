@@ -39,6 +39,7 @@ from ottla.web.service.listening import (
 )
 from ottla.web.service.monitoring import WebMonitoring
 from ottla.web.service.web_server import WebServer
+from ottla.web.service.web_traces import TraceSettings, WebTraces
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ class RegistrySettings:
     logs_in: Mechanism | None = None
     topic: str = DEFAULT_TOPIC
     group_id: str = DEFAULT_GROUP
+    tracing: TraceSettings | None = None
 
 
 class SchemaRegistry:
@@ -81,6 +83,14 @@ class SchemaRegistry:
         changing = ChangingApi(
             self.state, self._work, writes, self._store, seams.clock, self._client
         )
+        self._traces = WebTraces(
+            settings.tracing,
+            seams.clock,
+            seams.dice,
+            self.metrics,
+            service="ottla-registry",
+            instance=str(settings.advertise or settings.listen),
+        )
         monitoring = WebMonitoring(self.metrics, seams.clock, self._not_ready)
         self._measure()
         application = WebApplication(
@@ -89,6 +99,7 @@ class SchemaRegistry:
             self._authenticator(),
             render_problem,
             is_local=settings.listen.is_loopback and settings.logs_in is None,
+            traces=self._traces.requests,
         )
         self._server = WebServer(application, settings.listen, settings.tls)
 
@@ -103,6 +114,7 @@ class SchemaRegistry:
         address = await self._server.start()
         advertised = settings.advertise or address
         scheme = "http" if settings.tls is None else "https"
+        self._traces.start()
         self._store.join(InstanceAddress(advertised.host, advertised.port, scheme))
         return address
 
@@ -111,6 +123,7 @@ class SchemaRegistry:
         await self._store.close()
         self._client.close()
         await self._work.close()
+        await self._traces.close()
 
     @property
     def is_writer(self) -> bool:

@@ -17,9 +17,10 @@ from starlette.routing import BaseRoute, Router
 
 from ottla.web.service.identity import ANONYMOUS, WebAuthenticator, WebIdentity
 from ottla.web.service.listening import is_loopback_host
-from ottla.web.service.monitoring import OPEN_PATHS, WebMonitoring
+from ottla.web.service.monitoring import OPEN_PATHS, UNTRACED_PATHS, WebMonitoring
 from ottla.web.service.paths import keep_encoded_slashes
 from ottla.web.service.problems import HttpProblem, forbidden
+from ottla.web.service.request_traces import RequestTraces
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def identity_of(request: Request) -> WebIdentity:
 class WebApplication:
     """`is_local`: the program listens on the loopback address without authentication, so only
     requests to a loopback name are answered: a web page that is open in a browser must not reach
-    the program under a name of its own."""
+    the program under a name of its own. With `traces`, requests are spans of a trace."""
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class WebApplication:
         render_problem: RenderProblem,
         *,
         is_local: bool,
+        traces: RequestTraces | None = None,
     ) -> None:
         # Redirects would lose the encoded slashes of a path.
         self._router = Router([*routes, *monitoring.routes()], redirect_slashes=False)
@@ -58,6 +60,7 @@ class WebApplication:
         self._authenticator = authenticator
         self._render_problem = render_problem
         self._is_local = is_local
+        self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -69,6 +72,8 @@ class WebApplication:
             await self._websocket(scope, receive, send)
             return
         began = self._monitoring.started()
+        traces = self._traces
+        span = traces.start(scope) if traces and scope["path"] not in UNTRACED_PATHS else None
         status = 500
 
         async def counted(message: MutableMapping[str, Any]) -> None:
@@ -83,6 +88,8 @@ class WebApplication:
             handler = scope.get("endpoint")
             route = getattr(handler, "__name__", _UNKNOWN_ROUTE) if handler else _UNKNOWN_ROUTE
             self._monitoring.ended(began, route, scope["method"], status)
+            if traces is not None and span is not None:
+                traces.end(span, scope, status)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_started = False

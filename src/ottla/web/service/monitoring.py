@@ -20,6 +20,8 @@ from ottla.version import __version__
 
 # These say nothing that needs protection, and whoever asks them has no password.
 OPEN_PATHS: Final = frozenset(("/healthz", "/readyz"))
+# Requested every few seconds, by other systems.
+UNTRACED_PATHS: Final = OPEN_PATHS | {"/metrics"}
 
 
 class WebMonitoring:

@@ -101,6 +101,7 @@ class ConsumeCalls:
             if records and await request.is_disconnected():
                 await self._sessions.give_back(consumer, records)
                 records = []
+        self._gateway.traces.received(request.scope, name.group, records)
         return Response(poll_answer(records), media_type=JSON)
 
     async def commit(self, request: Request) -> Response:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -15,12 +13,10 @@ from ottla.web.gateway.messages.answers import (
     MessagesAnswer,
     ProducedMessage,
 )
-from ottla.web.gateway.messages.bodies import OutgoingMessage, decode_batch, decode_message
+from ottla.web.gateway.messages.bodies import decode_batch, decode_message
 from ottla.web.gateway.problems import GatewayProblem
 from ottla.web.gateway.query import topic_name
 from ottla.web.service.bodies import read_body
-
-TRACE_PARENT: Final = "traceparent"
 
 
 class ProduceCalls:
@@ -40,8 +36,9 @@ class ProduceCalls:
         caller = await gateway.caller(request.scope)
         topic = topic_name(request.path_params["topic"])
         body = await read_body(request, bytes_max=gateway.limits.body_bytes_max)
-        message = traced(decode_message(body), request.headers.get(TRACE_PARENT))
-        found = await gateway.producing.send(caller, topic, message)
+        message = decode_message(body)
+        with gateway.traces.sending(request.scope, topic) as trace:
+            found = await gateway.producing.send(caller, topic, trace.added_to(message))
         return json_response(ProducedMessage.of(found))
 
     async def produce_batch(self, request: Request) -> Response:
@@ -50,18 +47,10 @@ class ProduceCalls:
         topic = topic_name(request.path_params["topic"])
         body = await read_body(request, bytes_max=gateway.limits.body_bytes_max)
         messages = decode_batch(body, messages_max=gateway.limits.batch_messages_max)
-        trace = request.headers.get(TRACE_PARENT)
-        if trace is not None:
+        with gateway.traces.sending(request.scope, topic, len(messages)) as trace:
             messages = [
-                each if isinstance(each, GatewayProblem) else traced(each, trace)
+                each if isinstance(each, GatewayProblem) else trace.added_to(each)
                 for each in messages
             ]
-        outcomes = await gateway.producing.send_all(caller, topic, messages)
+            outcomes = await gateway.producing.send_all(caller, topic, messages)
         return json_response(MessagesAnswer(list(map(MessageOutcome.of, outcomes))))
-
-
-def traced(message: OutgoingMessage, trace: str | None) -> OutgoingMessage:
-    """The message with the request's trace context, unless it has one of its own."""
-    if trace is None or any(name == TRACE_PARENT for name, _ in message.headers):
-        return message
-    return message._replace(headers=(*message.headers, (TRACE_PARENT, trace.encode("latin-1"))))

@@ -12,7 +12,6 @@ from starlette.routing import BaseRoute, Route
 
 from ottla.client.records import RecordMetadata
 from ottla.web.gateway.answering import json_response
-from ottla.web.gateway.calls.produce_calls import TRACE_PARENT, traced
 from ottla.web.gateway.gateway import Gateway
 from ottla.web.gateway.messages.bodies import OutgoingMessage, PartitionNumber
 from ottla.web.gateway.problems import GatewayProblem
@@ -105,8 +104,7 @@ class V2ProduceCalls:
         _require_schemas(format_name, body)
         key_id = await _prepared(format_, topic, "key", body.key_schema, body.key_schema_id)
         value_id = await _prepared(format_, topic, "value", body.value_schema, body.value_schema_id)
-        trace = request.headers.get(TRACE_PARENT)
-        messages: list[OutgoingMessage | GatewayProblem] = []
+        messages: list[OutgoingMessage] = []
         for record in body.records:
             message = OutgoingMessage(
                 None if record.key is None else await format_.encode(key_id, record.key),
@@ -114,8 +112,10 @@ class V2ProduceCalls:
                 (),
                 record.partition if partition is None else partition,
             )
-            messages.append(traced(message, trace))
-        outcomes = await gateway.producing.send_all(caller, topic, messages)
+            messages.append(message)
+        with gateway.traces.sending(request.scope, topic, len(messages)) as trace:
+            traced = [trace.added_to(each) for each in messages]
+            outcomes = await gateway.producing.send_all(caller, topic, traced)
         return json_response(
             {
                 "offsets": [V2Offset.of(each) for each in outcomes],

@@ -88,6 +88,7 @@ class V2ReadingCalls:
                 # None of them is lost: the caller moves behind the one that cannot be decoded.
                 await self._sessions.give_back(consumer, found)
                 raise
+        self._gateway.traces.received(request.scope, session.name.group, found)
         return json_response(answer, media_type=answer_type(accept, name))
 
     async def commit_v2(self, request: Request) -> Response:

@@ -53,7 +53,9 @@ class ProduceSocket:
         try:
             message = decode_message(body)
             producing = self._gateway.producing
-            return MessageOutcome.of(await producing.send(self._caller, self._topic, message))
+            with self._gateway.traces.sending(self._socket.scope, self._topic) as trace:
+                message = trace.added_to(message)
+                return MessageOutcome.of(await producing.send(self._caller, self._topic, message))
         except GatewayProblem as problem:
             return MessageOutcome.of(problem)
         except CLIENT_ERRORS as error:

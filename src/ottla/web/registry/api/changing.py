@@ -47,6 +47,7 @@ from ottla.web.service.application import identity_of
 from ottla.web.service.bodies import decode_body, read_body
 from ottla.web.service.paths import segment
 from ottla.web.service.problems import forbidden
+from ottla.web.service.request_traces import request_trace
 
 # How long a request waits for a writer to be elected.
 _PATIENCE_S: Final = 10.0
@@ -173,6 +174,9 @@ class ChangingApi:
     async def _forwarded(self, request: Request, writer: InstanceAddress) -> Response | None:
         """None if the writer did not get the request, or is none any more."""
         headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
+        trace = request_trace(request.scope)
+        if trace is not None:
+            headers |= {name: value.decode() for name, value in trace.headers()}
         raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
         query: bytes = request.scope["query_string"]
         target = raw.partition(b"?")[0] + (b"?" + query if query else b"")
