@@ -11,6 +11,7 @@ from urllib.request import urlopen
 import pytest
 
 from ottla.testing import Cluster
+from tests.support.monitoring.otlp_collector import OtlpCollector
 from tests.support.nodes.nodes import OTTLA
 from tests.support.soak import IS_SOAK
 from tests.support.spark.pipelines import definition, send
@@ -52,9 +53,15 @@ def test_a_pipeline_stops_on_a_signal_and_resumes_where_it_was(
 
 def run_one_batch(file: Path, bootstrap: str, sent: signal.Signals) -> None:
     command = [str(OTTLA), "pipelines", "run", str(file), "-b", bootstrap, "--metrics-port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+    with (
+        OtlpCollector("/v1/traces") as collector,
+        subprocess.Popen(
+            [*command, f"--otlp-endpoint={collector.endpoint}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
         assert process.stdout is not None
         port, lines = "", []
         for line in process.stdout:
@@ -65,5 +72,7 @@ def run_one_batch(file: Path, bootstrap: str, sent: signal.Signals) -> None:
                 with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
                     assert b'ottla_pipeline_rows_total{query="copied"} 100\n' in answer.read()
                 process.send_signal(sent)
+        process.wait()
+        assert [each.span.name for each in collector.spans()] == ["batch copied"]
     assert process.returncode == 0, lines
     assert lines[-1] == "Stopped; the next run continues from here.\n"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import Producer
 
+from tests.conformance.clients import TIMEOUT_S
 from tests.conformance.topics import Topics
 from tests.support.nodes.nodes import RunningNode
 from tests.support.spark.pipelines import (
@@ -91,6 +93,21 @@ def test_a_run_goes_on_where_the_last_one_was(pipeline: Pipeline, topics: Topics
         assert pipeline.run() is None
         found = values_of(pipeline.spark, pipeline.bootstrap, out)
         assert numbers(found) == list(range(start + 10))
+
+
+def test_a_row_continues_the_trace_of_its_message(pipeline: Pipeline, topics: Topics) -> None:
+    orders, out = topics.create(1), topics.create(1)
+    definition(pipeline.file, COPY, orders=orders, out=out, rejected=", traces=True")
+    trace = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    producer = Producer({"bootstrap.servers": pipeline.bootstrap})
+    given: list[list[tuple[str, str | bytes | None]]] = [[("a", b"1"), trace], [("a", b"1")], []]
+    for number, headers in enumerate(given):
+        producer.produce(orders, json.dumps(order(number)), headers=headers)
+    producer.flush(TIMEOUT_S)
+    assert pipeline.run() is None
+    wait_until(lambda: is_committed(pipeline.bootstrap, out))
+    copies = Connector(pipeline.spark, pipeline.bootstrap, source="ottla").read(subscribe=out)
+    assert [each.message.headers or () for each in copies] == [(trace,), (), ()]
 
 
 def test_what_does_not_parse_is_set_aside_with_its_reason(

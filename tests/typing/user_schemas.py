@@ -9,6 +9,7 @@ from ottla.client.schemas import (
     KnownSchema,
     ProtobufSerializer,
     RegistryError,
+    RegistryUnavailableError,
     SchemaDeserializer,
     SchemaLink,
     SchemaRegistryClient,
@@ -32,6 +33,9 @@ async def read(registry: SchemaRegistryClient, data: bytes) -> KnownSchema | Non
     try:
         print(await SchemaDeserializer(registry, as_messages=True).deserialize(data))
         return await registry.by_id(1)
+    except RegistryUnavailableError as error:
+        print(error.retriable)
+        return None
     except RegistryError as error:
         print(error.code)
         return None

@@ -25,6 +25,7 @@ PACKAGES = (
     "ottla.client.administration",
     "ottla.client.schemas",
     "ottla.client.sync",
+    "ottla.client.tracing",
     "ottla.pipeline",
     "ottla.simulation",
     "ottla.testing",

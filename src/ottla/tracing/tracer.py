@@ -26,8 +26,7 @@ _SPAN_ID_BITS: Final = 64
 
 
 class Tracer:
-    """Spans start and end on one thread; another one may take them. `wanted` is set when a batch
-    of spans has ended."""
+    """Any thread may use it. `wanted` is set when a batch of spans has ended."""
 
     def __init__(self, clock: Clock, dice: Dice, *, sample_ratio: float = 1.0) -> None:
         self._clock = clock
@@ -58,10 +57,12 @@ class Tracer:
             name, kind, context, parent.span_id, self._now_ns(), attributes=dict(attributes)
         )
 
-    def end(self, span: Span, error: str | None = None) -> None:
+    def end(self, span: Span, error: str | None = None, *, ended_ns: int | None = None) -> None:
+        """`ended_ns` is for steps that have ended before."""
         if not span.context.is_sampled:
             return
-        span.ended_ns = max(self._now_ns(), span.started_ns)
+        ended_ns = self._now_ns() if ended_ns is None else ended_ns
+        span.ended_ns = max(ended_ns, span.started_ns)
         span.error = error
         if len(self._ended) >= _SPANS_MAX:
             self.dropped += 1

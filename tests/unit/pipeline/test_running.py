@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 
+from ottla.configs.otlp_endpoint import parse_otlp_endpoint
 from ottla.pipeline.running.failures import explain, is_passing
 from ottla.pipeline.running.metrics import PipelineMetrics, serving
 from ottla.pipeline.running.progress import QueryProgress, to_progress
+from ottla.pipeline.running.traces import exporting_traces
+from tests.support.monitoring.otlp_collector import OtlpCollector
 
 REPORTED = {
     "batchId": 7,
@@ -23,8 +27,11 @@ REPORTED = {
     ],
     "stateOperators": [{"numRowsTotal": 4}, {"numRowsTotal": 5}],
     "eventTime": {"watermark": "2013-01-01T00:00:00.000Z"},
+    "timestamp": "2026-01-02T03:04:05.678Z",
 }
-PROGRESS = QueryProgress("orders", 7, 300, 150.0, 2000, 6, 9, "2013-01-01T00:00:00.000Z")
+PROGRESS = QueryProgress(
+    "orders", 7, 300, 150.0, 2000, 6, 9, "2013-01-01T00:00:00.000Z", "2026-01-02T03:04:05.678Z"
+)
 
 
 def test_lag_is_what_the_cluster_has_and_the_query_has_not() -> None:
@@ -33,6 +40,22 @@ def test_lag_is_what_the_cluster_has_and_the_query_has_not() -> None:
 
 def test_a_query_that_reads_no_topic_has_no_lag() -> None:
     assert to_progress("orders", json.dumps({"batchId": 0, "sources": [{}]})).lag is None
+
+
+def test_a_batch_is_a_span() -> None:
+    with OtlpCollector("/v1/traces") as collector:
+        endpoint = parse_otlp_endpoint(f"{collector.endpoint}/v1/traces", None)
+        assert endpoint is not None
+        with exporting_traces(endpoint, ["orders"]) as traces:
+            traces.take(PROGRESS)
+            traces.take(replace(PROGRESS, rows=0, batch_id=8))
+        (span,) = collector.spans()
+    assert span.span.name == "batch orders"
+    assert span.attributes["ottla.batch.id"] == 7
+    assert span.attributes["ottla.batch.rows"] == 300
+    assert span.resource["service.name"] == "ottla-pipeline"
+    assert span.span.start_time_unix_nano == 1_767_323_045_678_000_000
+    assert span.span.end_time_unix_nano - span.span.start_time_unix_nano == 2_000_000_000
 
 
 def test_metrics_are_served_as_prometheus_reads_them() -> None:

@@ -1,4 +1,4 @@
-"""The options by which a program that serves HTTP exports traces."""
+"""The options by which a program exports traces."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ import typer
 from ottla.cli.exit_codes import CommandError, ExitCode
 
 if TYPE_CHECKING:
+    from ottla.configs.otlp_endpoint import OtlpEndpoint
     from ottla.web.service.web_traces import TraceSettings
 
 _PANEL: Final = "Traces"
+# As OpenTelemetry calls the variable: a command line is no place for a token.
+_HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 
 OtlpEndpointOption = Annotated[
     str | None,
     typer.Option(
         "--otlp-endpoint",
         metavar="URL",
-        help="Send a span for each request to this OpenTelemetry collector, with OTLP over HTTP, "
-        "such as http://127.0.0.1:4318. Headers: OTEL_EXPORTER_OTLP_HEADERS.",
+        help="Send a span for each request or batch to this OpenTelemetry collector, with OTLP "
+        "over HTTP, such as http://127.0.0.1:4318. Headers: OTEL_EXPORTER_OTLP_HEADERS.",
         show_default=False,
         rich_help_panel=_PANEL,
     ),
@@ -39,20 +42,28 @@ TraceRatioOption = Annotated[
 ]
 
 
-def trace_settings(endpoint: str | None, ratio: float) -> TraceSettings | None:
+def traces_endpoint(text: str) -> OtlpEndpoint:
     """Raises CommandError."""
-    if endpoint is None:
-        return None
     from ottla.configs.errors import InvalidConfigError
-    from ottla.configs.otlp_endpoint import parse_otlp_endpoint
+    from ottla.configs.otlp_endpoint import OtlpSetting, parse_otlp_endpoint
     from ottla.configs.value import Password
-    from ottla.web.service.web_traces import HEADERS_VARIABLE, TRACES_ENDPOINT, TraceSettings
 
-    headers = os.environ.get(HEADERS_VARIABLE)
+    given = os.environ.get(_HEADERS)
+    headers = None if given is None else Password(given)
+    setting = OtlpSetting("--otlp-endpoint", _HEADERS, "/v1/traces")
     try:
-        found = parse_otlp_endpoint(
-            endpoint, None if headers is None else Password(headers), TRACES_ENDPOINT
-        )
+        found = parse_otlp_endpoint(text, headers, setting)
     except InvalidConfigError as error:
         raise CommandError(f"{error}.", exit_code=ExitCode.USAGE) from None
-    return None if found is None else TraceSettings(found, ratio)
+    if found is None:
+        raise CommandError("--otlp-endpoint is empty.", exit_code=ExitCode.USAGE)
+    return found
+
+
+def trace_settings(endpoint: str | None, ratio: float) -> TraceSettings | None:
+    """Of a program that serves HTTP. Raises CommandError."""
+    if endpoint is None:
+        return None
+    from ottla.web.service.web_traces import TraceSettings
+
+    return TraceSettings(traces_endpoint(endpoint), ratio)

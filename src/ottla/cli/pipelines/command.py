@@ -9,6 +9,7 @@ import typer
 
 from ottla.cli.connection.client_command import Json, client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
+from ottla.cli.connection.trace_options import OtlpEndpointOption, traces_endpoint
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -86,6 +87,7 @@ def run(
             show_default=False,
         ),
     ] = None,
+    otlp_endpoint: OtlpEndpointOption = None,
     as_json: Json = False,
 ) -> None:
     """Run a pipeline until it is interrupted. The next run continues exactly where it stopped.
@@ -102,5 +104,6 @@ def run(
             checkpoints=checkpoints,
             once=once,
             metrics_port=metrics_port,
+            traces=None if otlp_endpoint is None else traces_endpoint(otlp_endpoint),
             as_json=as_json,
         )

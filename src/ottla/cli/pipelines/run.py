@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
@@ -30,8 +30,9 @@ from ottla.runtime.system_clock import sleep_blocking
 from ottla.runtime.system_network import SystemNetwork
 
 if TYPE_CHECKING:
+    from ottla.configs.otlp_endpoint import OtlpEndpoint
     from ottla.pipeline.running.graph import Query
-    from ottla.pipeline.running.metrics import PipelineMetrics
+    from ottla.pipeline.running.progress import QueryProgress
     from ottla.pipeline.running.queries import RunningQueries
 
 _LOOK_S: Final = 0.2
@@ -92,6 +93,7 @@ def run_pipeline(
     checkpoints: Path | None,
     once: bool,
     metrics_port: int | None,
+    traces: OtlpEndpoint | None = None,
     as_json: bool,
 ) -> None:
     """Raises CommandError if the pipeline has a mistake, or when a query stops by itself."""
@@ -100,6 +102,7 @@ def run_pipeline(
     from ottla.pipeline.running.graph import first_line
     from ottla.pipeline.running.metrics import PipelineMetrics, serving
     from ottla.pipeline.running.queries import RunningQueries
+    from ottla.pipeline.running.traces import exporting_traces
 
     directory = (checkpoints or choice.file.with_suffix(".checkpoints")).absolute()
     metrics = PipelineMetrics()
@@ -110,6 +113,10 @@ def run_pipeline(
         if metrics_port is not None:
             port = stack.enter_context(serving(metrics, metrics_port))
             terminal.notice(f"Metrics are at http://127.0.0.1:{port}/metrics")
+        takers = [metrics.take]
+        if traces is not None:
+            names = [query.name for query in queries]
+            takers.append(stack.enter_context(exporting_traces(traces, names)).take)
         table = stack.enter_context(ProgressTable(terminal, as_json=as_json))
         stack.enter_context(_terminated_like_interrupted())
         try:
@@ -117,20 +124,25 @@ def run_pipeline(
         except PySparkException as error:
             raise CommandError(f"Spark could not start the queries: {first_line(error)}") from None
         try:
-            _watch(running, table, metrics)
+            _watch(running, table, takers)
         except KeyboardInterrupt:
             table.note("Stopped; the next run continues from here.")
         finally:
             running.stop()
 
 
-def _watch(running: RunningQueries, table: ProgressTable, metrics: PipelineMetrics) -> None:
+def _watch(
+    running: RunningQueries,
+    table: ProgressTable,
+    takers: Sequence[Callable[[QueryProgress], None]],
+) -> None:
     while True:
         # In this order: what ends in between is looked at in the next round.
         is_active = running.is_active
         failure = running.failure()
         for progress in running.progress():
-            metrics.take(progress)
+            for take in takers:
+                take(progress)
             table.show(asdict(progress))
         if failure is not None:
             raise CommandError(failure.message, *failure.hints)

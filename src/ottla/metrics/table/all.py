@@ -34,6 +34,6 @@ NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
 SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     **NODE_SECTIONS,
     "Pipelines": PIPELINE_FAMILIES,
-    "The schema registry": WEB_FAMILIES,
+    "The gateway and the schema registry": WEB_FAMILIES,
 }
 NODE_FAMILIES: Final = tuple(family for each in NODE_SECTIONS.values() for family in each)

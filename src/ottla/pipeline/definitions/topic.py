@@ -16,6 +16,7 @@ from ottla.pipeline.definitions.connector import (
 )
 from ottla.pipeline.definitions.errors import DefinitionError
 from ottla.pipeline.definitions.formats import Bytes, Format
+from ottla.tracing.trace_context import TRACE_PARENT, TRACE_STATE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -31,6 +32,9 @@ _SCHEMA: Final = (
     "key binary, value binary, topic string NOT NULL, partition int NOT NULL, "
     "offset bigint NOT NULL, timestamp timestamp NOT NULL"
 )
+# Beside these, with `traces`.
+_HEADERS: Final = "headers array<struct<key:string,value:binary>>"
+_TRACE: Final = "trace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,9 @@ class Topic(Source, Sink):
 
     A value that does not parse stops the query or, with `rejected_to`, goes to that topic with the
     reason and its position in headers. `options` are those of `format("ottla")`.
+
+    With `traces`, `message.trace` has the headers by which traces continue (W3C Trace Context);
+    topics to which rows with `message` are written get them as headers.
     """
 
     name: str
@@ -48,6 +55,7 @@ class Topic(Source, Sink):
     rejected_to: str | None = None
     start: str = "earliest"
     options: Mapping[str, str] = field(default_factory=dict)
+    traces: bool = False
 
     @property
     def place(self) -> str:
@@ -62,12 +70,12 @@ class Topic(Source, Sink):
 
         parsed = self._parsed(spark, around)
         if self.rejected_to is not None:
-            return _columns(parsed.where("reason IS NULL"))
+            return _columns(parsed.where("reason IS NULL"), traces=self.traces)
         # The check is part of the column's expression: no query can use the fields without it.
         checked = f.when(f.col("reason").isNull(), f.col("fields")).otherwise(
             f.raise_error(f.concat(_place(), f.lit(" "), f.col("reason")))
         )
-        return _columns(parsed.withColumn("fields", checked))
+        return _columns(parsed.withColumn("fields", checked), traces=self.traces)
 
     def rejected(self, spark: SparkSession, around: Surroundings) -> Rejected | None:
         if self.rejected_to is None:
@@ -79,19 +87,27 @@ class Topic(Source, Sink):
         reader = spark.readStream.format(READ_FORMAT).options(**around.client_options)
         reader = reader.option("subscribe", self.name).option("startingOffsets", self.start)
         reader = reader.option("kafka.group.id", around.group_id).options(**self.options)
-        return self.format.parse(reader.schema(_SCHEMA).load())
+        schema = _SCHEMA
+        if self.traces:
+            reader = reader.option("includeHeaders", "true")
+            schema = f"{_SCHEMA}, {_HEADERS}"
+        return self.format.parse(reader.schema(schema).load())
 
     def write(self, frame: DataFrame, query: str, around: Surroundings) -> DataStreamWriter:
         from pyspark.sql import functions as f
 
-        frame = frame.drop(MESSAGE)
-        if self.key is not None and self.key not in frame.columns:
+        headers = _trace_of(frame)
+        values = frame.drop(MESSAGE)
+        if self.key is not None and self.key not in values.columns:
             raise DefinitionError(
-                f"{self.place} has the key {self.key}, but the rows have {', '.join(frame.columns)}"
+                f"{self.place} has the key {self.key}, but the rows have "
+                f"{', '.join(values.columns)}"
             )
-        columns = [self.format.render(frame).alias("value")]
+        columns = [self.format.render(values).alias("value")]
         if self.key is not None:
             columns.append(f.col(self.key).cast("string").cast("binary").alias("key"))
+        if headers is not None:
+            columns.append(headers.alias("headers"))
         rows = frame.select(*columns)
         if around.mode == "update":
             return batch_writer(rows, query, self._updates(around))
@@ -179,10 +195,23 @@ class Table(Source):
         return _columns(parsed.withColumn("fields", checked)).drop(MESSAGE)
 
 
-def _columns(parsed: DataFrame) -> DataFrame:
+def _columns(parsed: DataFrame, *, traces: bool = False) -> DataFrame:
     from pyspark.sql import functions as f
 
-    return parsed.select("fields.*", f.struct(*_MESSAGE_COLUMNS).alias(MESSAGE))
+    columns = [f.col(name) for name in _MESSAGE_COLUMNS]
+    if traces:
+        kept = f.filter("headers", lambda each: each["key"].isin(TRACE_PARENT, TRACE_STATE))
+        columns.append(kept.alias(_TRACE))
+    return parsed.select("fields.*", f.struct(*columns).alias(MESSAGE))
+
+
+def _trace_of(frame: DataFrame) -> Column | None:
+    """The headers of the message from which a row was made; None if they were not read."""
+    from pyspark.sql.types import StructType
+
+    kind = frame.schema[MESSAGE].dataType if MESSAGE in frame.columns else None
+    has_trace = isinstance(kind, StructType) and _TRACE in kind.names
+    return frame[MESSAGE][_TRACE] if has_trace else None
 
 
 def _place() -> Column:

@@ -21,6 +21,8 @@ class QueryProgress:
     lag: int | None
     state_rows: int
     watermark: str | None
+    # When the batch began.
+    timestamp: str = ""
 
 
 def to_progress(query: str, given: str) -> QueryProgress:
@@ -36,6 +38,7 @@ def to_progress(query: str, given: str) -> QueryProgress:
         lag=sum(lags) if lags else None,
         state_rows=sum(each["numRowsTotal"] for each in fields.get("stateOperators", ())),
         watermark=fields.get("eventTime", {}).get("watermark"),
+        timestamp=fields.get("timestamp", ""),
     )
 
 

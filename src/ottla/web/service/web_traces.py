@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from ottla.configs.otlp_endpoint import OtlpEndpoint, OtlpSetting
+from ottla.configs.otlp_endpoint import OtlpEndpoint
 from ottla.metrics import Metrics
 from ottla.metrics.table import web as table
 from ottla.runtime.clock import Clock
@@ -13,10 +13,6 @@ from ottla.runtime.dice import Dice
 from ottla.tracing import SpanExport, Tracer
 from ottla.version import __version__
 from ottla.web.service.request_traces import RequestTraces
-
-# As OpenTelemetry calls the variable: a command line is no place for a token.
-HEADERS_VARIABLE: Final = "OTEL_EXPORTER_OTLP_HEADERS"
-TRACES_ENDPOINT: Final = OtlpSetting("--otlp-endpoint", HEADERS_VARIABLE, "/v1/traces")
 
 
 class TraceSettings(NamedTuple):
