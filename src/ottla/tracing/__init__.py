@@ -9,7 +9,7 @@ span_export.py     sends them to a collector
 Nodes have no spans: a message carries its context in its headers, which nodes do not read.
 """
 
-from ottla.tracing.span import Attributes, Span, SpanKind
+from ottla.tracing.span import Attributes, SpanKind, TraceSpan
 from ottla.tracing.span_export import SpanExport
 from ottla.tracing.trace_context import TRACE_PARENT, TRACE_STATE, TraceContext
 from ottla.tracing.tracer import Tracer
@@ -18,9 +18,9 @@ __all__ = [
     "TRACE_PARENT",
     "TRACE_STATE",
     "Attributes",
-    "Span",
     "SpanExport",
     "SpanKind",
     "TraceContext",
+    "TraceSpan",
     "Tracer",
 ]

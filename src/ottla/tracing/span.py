@@ -22,7 +22,7 @@ class SpanKind(IntEnum):
 
 
 @dataclass(slots=True)
-class Span:
+class TraceSpan:
     """`parent_id` is empty for the first span of a trace. `links` are contexts of other traces: of
     the messages that a batch read. `error` says why the step failed; None if it did not."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ottla.metrics.otlp.protobuf import bytes_field, fixed64_field, number_field, text_field
-from ottla.tracing.span import Span
+from ottla.tracing.span import TraceSpan
 from ottla.tracing.trace_context import TraceContext
 from ottla.version import __version__
 
@@ -15,7 +15,7 @@ _ERROR: Final = 2
 _SIXTY_FOUR_BITS: Final = 0xFFFF_FFFF_FFFF_FFFF
 
 
-def export_spans(spans: Iterable[Span], resource: Mapping[str, str]) -> bytes:
+def export_spans(spans: Iterable[TraceSpan], resource: Mapping[str, str]) -> bytes:
     """`resource` says which program has recorded them."""
     scope = bytes_field(1, text_field(1, "ottla") + text_field(2, __version__))
     encoded = b"".join(bytes_field(2, _span(span)) for span in spans)
@@ -23,7 +23,7 @@ def export_spans(spans: Iterable[Span], resource: Mapping[str, str]) -> bytes:
     return bytes_field(1, described + bytes_field(2, scope + encoded))
 
 
-def _span(span: Span) -> bytes:
+def _span(span: TraceSpan) -> bytes:
     parts = [
         _ids(span.context),
         bytes_field(4, bytes.fromhex(span.parent_id)),

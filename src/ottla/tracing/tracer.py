@@ -13,7 +13,7 @@ from typing import Final
 
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
-from ottla.tracing.span import Span, SpanKind
+from ottla.tracing.span import SpanKind, TraceSpan
 from ottla.tracing.trace_context import TraceContext
 
 _SPANS_MAX: Final = 8_192
@@ -32,7 +32,7 @@ class Tracer:
         self._clock = clock
         self._dice = dice
         self._sample_ratio = sample_ratio
-        self._ended: deque[Span] = deque()
+        self._ended: deque[TraceSpan] = deque()
         self._offset_ns = 0
         self.wanted = Event()
         # Spans since the start that were not kept, because too many waited.
@@ -45,19 +45,21 @@ class Tracer:
         kind: SpanKind,
         parent: TraceContext | None,
         attributes: Mapping[str, str | int],
-    ) -> Span:
+    ) -> TraceSpan:
         """`end` has to follow."""
         span_id = self._id(_SPAN_ID_BITS)
         if parent is None:
             is_sampled = self._sample_ratio >= 1 or self._dice.chance(self._sample_ratio)
             context = TraceContext(self._id(_TRACE_ID_BITS), span_id, int(is_sampled))
-            return Span(name, kind, context, "", self._now_ns(), attributes=dict(attributes))
+            return TraceSpan(name, kind, context, "", self._now_ns(), attributes=dict(attributes))
         context = parent._replace(span_id=span_id)
-        return Span(
+        return TraceSpan(
             name, kind, context, parent.span_id, self._now_ns(), attributes=dict(attributes)
         )
 
-    def end(self, span: Span, error: str | None = None, *, ended_ns: int | None = None) -> None:
+    def end(
+        self, span: TraceSpan, error: str | None = None, *, ended_ns: int | None = None
+    ) -> None:
         """`ended_ns` is for steps that have ended before."""
         if not span.context.is_sampled:
             return
@@ -71,7 +73,7 @@ class Tracer:
         if len(self._ended) >= _BATCH:
             self.wanted.set()
 
-    def take(self) -> list[Span]:
+    def take(self) -> list[TraceSpan]:
         """A batch of spans that have ended, the oldest first. Any thread may call it."""
         self.wanted.clear()
         taken = [self._ended.popleft() for _ in range(min(_BATCH, len(self._ended)))]
@@ -79,7 +81,7 @@ class Tracer:
             self._anchor()
         return taken
 
-    def give_back(self, spans: Sequence[Span]) -> None:
+    def give_back(self, spans: Sequence[TraceSpan]) -> None:
         """Spans that could not be exported; the next `take` begins with them."""
         room = _SPANS_MAX - len(self._ended)
         self.dropped += max(len(spans) - room, 0)

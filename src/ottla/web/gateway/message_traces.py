@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
 from ottla.client.records import ConsumedRecord
-from ottla.tracing import TRACE_PARENT, Attributes, Span, SpanKind, TraceContext, Tracer
+from ottla.tracing import TRACE_PARENT, Attributes, SpanKind, TraceContext, Tracer, TraceSpan
 from ottla.web.gateway.messages.bodies import OutgoingMessage
 from ottla.web.service.request_traces import request_span, request_trace
 
@@ -24,7 +24,10 @@ class MessageTrace:
     __slots__ = ("_headers", "_span", "_tracer")
 
     def __init__(
-        self, context: TraceContext | None, tracer: Tracer | None = None, span: Span | None = None
+        self,
+        context: TraceContext | None,
+        tracer: Tracer | None = None,
+        span: TraceSpan | None = None,
     ) -> None:
         self._headers = () if context is None else context.headers()
         self._tracer = tracer

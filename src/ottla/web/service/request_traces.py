@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
-from ottla.tracing import TRACE_PARENT, TRACE_STATE, Span, SpanKind, TraceContext, Tracer
+from ottla.tracing import TRACE_PARENT, TRACE_STATE, SpanKind, TraceContext, Tracer, TraceSpan
 
 _SPAN: Final = "ottla.span"
 _PARENT: Final = TRACE_PARENT.encode()
@@ -18,13 +18,13 @@ _SERVER_ERROR: Final = 500
 
 def request_trace(scope: Mapping[str, Any]) -> TraceContext | None:
     """The span of the request, or else the context in its headers; None if it has neither."""
-    span: Span | None = scope.get(_SPAN)
+    span: TraceSpan | None = scope.get(_SPAN)
     return _of_headers(scope) if span is None else span.context
 
 
-def request_span(scope: Mapping[str, Any]) -> Span | None:
+def request_span(scope: Mapping[str, Any]) -> TraceSpan | None:
     """None without a tracer."""
-    span: Span | None = scope.get(_SPAN)
+    span: TraceSpan | None = scope.get(_SPAN)
     return span
 
 
@@ -34,14 +34,14 @@ class RequestTraces:
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
 
-    def start(self, scope: MutableMapping[str, Any]) -> Span:
+    def start(self, scope: MutableMapping[str, Any]) -> TraceSpan:
         method = scope["method"]
         attributes = {"http.request.method": method, "url.path": scope["path"]}
         span = self._tracer.start(method, SpanKind.SERVER, _of_headers(scope), attributes)
         scope[_SPAN] = span
         return span
 
-    def end(self, span: Span, scope: Mapping[str, Any], status: int) -> None:
+    def end(self, span: TraceSpan, scope: Mapping[str, Any], status: int) -> None:
         route = getattr(scope.get("route"), "path", None)
         if route is not None:
             span.name = f"{span.name} {route}"
