@@ -24,7 +24,6 @@ LONG_FUNCTIONS = {
     "ottla.cli.consume.command.consume": 122,
     "ottla.cli.dump.command.dump": 110,
     "ottla.cli.produce.command.produce": 135,
-    "ottla.cli.registry.command.registry": 71,
     # Loops that Numba compiles; calls between them would cost more than the repetition.
     "ottla.wire.records.column_loops.read_records": 85,
     "ottla.wire.records.record_check.check_body": 78,

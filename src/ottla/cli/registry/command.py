@@ -12,6 +12,22 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 from ottla.cli.connection.trace_options import OtlpEndpointOption, TraceRatioOption
 
 _WHO = "Who may use it"
+Advertise = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Address at which the other instances reach this one. Default: --listen.",
+    ),
+]
+Authentication = Annotated[
+    str,
+    typer.Option(
+        metavar="none|cluster",
+        help="With cluster, every request needs credentials, with which the registry logs in "
+        "to the cluster; ACLs of the topic decide what the caller may do.",
+        rich_help_panel=_WHO,
+    ),
+]
 
 
 @cluster_command
@@ -21,28 +37,14 @@ def registry(
         str,
         typer.Option(metavar="HOST:PORT", help="Address of the REST API; port 0: any free port."),
     ] = "127.0.0.1:8081",
-    advertise: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="Address at which the other instances reach this one. Default: --listen.",
-        ),
-    ] = None,
+    advertise: Advertise = None,
     topic: Annotated[
         str, typer.Option(help="Compacted topic with the schemas; created if it does not exist.")
     ] = "_schemas",
     group: Annotated[
         str, typer.Option(help="Group of the instances that share the topic.")
     ] = "schema-registry",
-    authentication: Annotated[
-        str,
-        typer.Option(
-            metavar="none|cluster",
-            help="With cluster, every request needs credentials, with which the registry logs in "
-            "to the cluster; ACLs of the topic decide what the caller may do.",
-            rich_help_panel=_WHO,
-        ),
-    ] = "none",
+    authentication: Authentication = "none",
     tls_certificate: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Certificate chain in PEM.", rich_help_panel=_WHO),
