@@ -21,7 +21,7 @@ from tests.support.nodes.cluster_processes import ClusterProcesses, NodeOfCluste
 from tests.support.nodes.node_listeners import HOST
 
 # Its last commit. Whoever lands a version enters here the one before.
-PREVIOUS: Final = "dddd6af943d6e0521d9aca2969aaf038370132ae"
+PREVIOUS: Final = "ce0d8ab6e0709012b31c6e6ae26ea91bfc7c9821"
 _ROOT: Final = Path(__file__).resolve().parents[3]
 
 

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
+from unittest.mock import patch
 
 from ottla.broker.network.tenant_door import TenantDoor
+from ottla.security.acls.rights import Rights
 from ottla.simulation.claims.tenant_claims import NothingCrossesTenants
 from ottla.tenancy.translation import InwardNames, OutwardNames
 from tests.support.mutants.planting import Mutant, replacing
 
 
-def _shares_topics(_self: InwardNames, name: str) -> str:
-    """All tenants get the same prefix."""
-    return f"acme.{name}" if name else name
+@contextmanager
+def _shares_topics() -> Iterator[None]:
+    """All tenants get the same prefix, and the second wall, which confines them to their own, is
+    not there."""
+
+    def prefixed(_self: InwardNames, name: str) -> str:
+        return f"acme.{name}" if name else name
+
+    with (
+        patch.object(InwardNames, "topic", prefixed),
+        patch.object(Rights, "confined", lambda rights, _prefix: rights),
+    ):
+        yield
 
 
 def _shows_everything(_self: OutwardNames, name: str) -> str:
@@ -27,7 +41,7 @@ def _translates_no_responses(_self: TenantDoor, response: Any, _version: int) ->
 TENANT_MUTANTS: Final[tuple[Mutant, ...]] = (
     Mutant(
         "tenants share their topics",
-        replacing(InwardNames, "topic", _shares_topics),
+        _shares_topics,
         1,
         NothingCrossesTenants,
         has_tenants=True,

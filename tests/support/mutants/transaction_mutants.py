@@ -230,7 +230,7 @@ TRANSACTION_MUTANTS = (
         "reports an end before it is committed",
         around(Shard, "_when_committed", _only_of("__transaction_state", answers_early)),
         10,
-        TransactionsAreWhole,
+        EpochsAreNeverReused,
         seeks=_SEPARATIONS,
         seconds_min=11,
         seconds_max=14,
