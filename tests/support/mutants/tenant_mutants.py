@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
-from unittest.mock import patch
 
+from ottla.broker.control.tenancy import Tenancy, TenantNames
 from ottla.broker.network.tenant_door import TenantDoor
-from ottla.security.acls.rights import Rights
+from ottla.security.principal import Principal
 from ottla.simulation.claims.tenant_claims import NothingCrossesTenants
-from ottla.tenancy.translation import InwardNames, OutwardNames
+from ottla.tenancy.translation import OutwardNames
 from tests.support.mutants.planting import Mutant, replacing
 
 
-@contextmanager
-def _shares_topics() -> Iterator[None]:
-    """All tenants get the same prefix, and the second wall, which confines them to their own, is
-    not there."""
-
-    def prefixed(_self: InwardNames, name: str) -> str:
-        return f"acme.{name}" if name else name
-
-    with (
-        patch.object(InwardNames, "topic", prefixed),
-        patch.object(Rights, "confined", lambda rights, _prefix: rights),
-    ):
-        yield
+def _names_of_the_first(tenancy: Tenancy, _listener: str, _principal: Principal) -> TenantNames:
+    """Every client is taken for one of the same tenant."""
+    return TenantNames(tenancy.tenants[min(tenancy.tenants)], tenancy._topic_name, tenancy._mask)
 
 
 def _shows_everything(_self: OutwardNames, name: str) -> str:
@@ -40,8 +28,8 @@ def _translates_no_responses(_self: TenantDoor, response: Any, _version: int) ->
 
 TENANT_MUTANTS: Final[tuple[Mutant, ...]] = (
     Mutant(
-        "tenants share their topics",
-        _shares_topics,
+        "takes every client for one tenant's",
+        replacing(Tenancy, "names_for", _names_of_the_first),
         1,
         NothingCrossesTenants,
         has_tenants=True,
