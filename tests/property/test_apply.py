@@ -138,6 +138,7 @@ def _names(state: PresentState) -> set[tuple[object, ...]]:
         *((name, index) for name, topic in topics for index in range(len(topic.partitions))),
         *((user, mechanism) for user, found in state.users.items() for mechanism in found),
         *_configs(state),
+        *((entity, key) for entity, found in state.quotas.items() for key in found),
         *(state.acls or ()),
     }
 
@@ -148,6 +149,7 @@ def _configs(state: PresentState) -> Iterator[tuple[str, str]]:
         **{f"topic {name}": topic.configs for name, topic in state.topics.items()},
         **{f"broker {name}": found for name, found in state.broker_configs.items()},
         **{f"group {name}": found for name, found in state.groups.items()},
+        **{f"metrics {name}": found for name, found in state.client_metrics.items()},
     }
     for resource, configs in resources.items():
         for name in set_configs(configs):

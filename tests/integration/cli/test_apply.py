@@ -24,7 +24,8 @@ acls:
   - {resource_type: cluster, principal: "User:a", operations: [alter], permission: deny}
 """
 FILE = """
-manages: {topics: [pruned-*], groups: ["*"], users: ["*"], acls: ["*"], brokers: ["*"]}
+manages: {topics: [pruned-*], groups: ["*"], users: ["*"], acls: ["*"], brokers: ["*"],
+  quotas: ["*"], client_metrics: ["*"]}
 cluster: {configs: {log.cleaner.threads: 2}}
 brokers: {1: {configs: {log.cleaner.io.max.bytes.per.second: 1e9}}}
 topics:
@@ -35,6 +36,17 @@ topics:
 groups: {billing: {configs: {consumer.session.timeout.ms: 50000}}}
 users:
   a: {password_env: PASSWORD, mechanisms: {SCRAM-SHA-512: , SCRAM-SHA-256: {iterations: 4096}}}
+quotas:
+  - {user: a, limits: {producer_byte_rate: 10MB, request_percentage: 12.5}}
+  - {user: a, default: client_id, limits: {consumer_byte_rate: 5000000}}
+  - {default: ip, limits: {connection_creation_rate: 20}}
+client_metrics: {slow: {configs: {interval.ms: 60000, metrics: org.apache.kafka.producer.}}}
+"""
+# What Apache Kafka does not have.
+OWN = """
+cluster: {configs: {ottla.tenant.acme: "topics=5,partitions=100", ottla.tenant.beta: ""}}
+quotas:
+  - {default: user, limits: {topics_max: 5, retained_bytes_max: 10GB}}
 """
 EMPTY = FILE.partition("cluster:")[0] + "cluster: {}\n"
 AUTHORIZER = {
@@ -94,7 +106,13 @@ def assert_full_circle(administrator: Administrator, text: str) -> None:
 def test_a_cluster_becomes_what_the_file_says_and_is_emptied_again(
     administrator: Administrator,
 ) -> None:
-    assert_full_circle(administrator, FILE)
+    assert_full_circle(administrator, FILE + "---" + OWN)
+    text = FILE + "---" + OWN.replace("partitions=100", "partitions=200")
+    administrator.apply(FILE + "---" + OWN, "--yes")
+    assert "~ ottla.tenant.acme" in administrator.apply(text, "--check", exit_code=1).stdout
+    administrator.apply(text, "--yes")
+    administrator.apply(EMPTY.replace("pruned-*", "'*'"), "--prune", "--yes")
+    assert "tenant" not in administrator.export()
 
 
 def test_replicas_are_moved_before_min_insync_replicas_is_raised(

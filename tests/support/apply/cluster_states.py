@@ -12,6 +12,7 @@ from ottla.security.sasl.scram_credential import ScramMechanism
 from tests.support.apply.model_cluster import (
     BROKER_CONFIGS,
     GROUP_CONFIGS,
+    METRICS_CONFIGS,
     TOPIC_CONFIGS,
     with_set,
 )
@@ -75,6 +76,26 @@ _users = st.dictionaries(
     st.sampled_from(["alice", "bob", "no"]),
     st.dictionaries(st.sampled_from(ScramMechanism), st.sampled_from([4096, 8192]), min_size=1),
 )
+_entities = st.one_of(
+    st.sampled_from([(("ip", None),), (("ip", "10.0.0.1"),)]),
+    st.tuples(
+        st.sampled_from([None, "app", "null"]).map(lambda name: ("client-id", name)),
+        st.sampled_from([None, "alice", "no"]).map(lambda name: ("user", name)),
+    ),
+    st.sampled_from([None, "alice", "12"]).map(lambda name: (("user", name),)),
+    st.sampled_from([None, "app"]).map(lambda name: (("client-id", name),)),
+)
+_quotas = st.dictionaries(
+    _entities,
+    st.dictionaries(
+        st.sampled_from(["producer_byte_rate", "request_percentage", "connection_creation_rate"]),
+        st.sampled_from([1.0, 12.5, 10_000_000.0, 2.0**62]),
+        min_size=1,
+    ),
+)
+_metrics_configs = _some(interval_ms=st.integers(100, 200).map(str)).map(
+    lambda values: with_set(METRICS_CONFIGS, values)
+)
 
 
 def _with_internal(topics: dict[str, PresentTopic]) -> dict[str, PresentTopic]:
@@ -95,6 +116,8 @@ states = st.builds(
     groups=st.dictionaries(_names, _group_configs),
     users=_users,
     acls=acls,
+    quotas=_quotas,
+    client_metrics=st.dictionaries(_names, _metrics_configs),
 )
 
 

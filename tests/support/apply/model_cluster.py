@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from ottla.cli.apply.changes import (
     AddAcl,
     AddPartitions,
+    AlterQuotas,
     AlterResource,
     AwaitMoves,
     Change,
@@ -44,6 +45,9 @@ BROKER_CONFIGS = {
 }
 GROUP_CONFIGS = {
     "consumer.session.timeout.ms": PresentConfig("45000", False, ConfigType.INT),
+}
+METRICS_CONFIGS = {
+    "interval.ms": PresentConfig("300000", False, ConfigType.INT),
 }
 _DEFAULT_PARTITIONS = 2
 
@@ -115,6 +119,8 @@ class ModelCluster:
                 self.state = replace(state, topics=_settled(state.topics, names))
             case AlterResource():
                 self._alter(change)
+            case AlterQuotas():
+                self._alter_quotas(change)
             case _:
                 self._change_access(change)
 
@@ -130,6 +136,10 @@ class ModelCluster:
         elif kind is ConfigResourceType.GROUP:
             configs = _altered(state.groups.get(name, {}), change.configs, GROUP_CONFIGS)
             self.state = replace(state, groups={**state.groups, name: configs})
+        elif kind is ConfigResourceType.CLIENT_METRICS:
+            configs = _altered(state.client_metrics.get(name, {}), change.configs, METRICS_CONFIGS)
+            metrics = {**state.client_metrics, name: configs}
+            self.state = replace(state, client_metrics=metrics)
         elif name:
             configs = _altered(state.broker_configs[int(name)], change.configs, BROKER_CONFIGS)
             found = {**state.broker_configs, int(name): configs}
@@ -137,6 +147,17 @@ class ModelCluster:
         else:
             configs = _altered(state.cluster, change.configs, BROKER_CONFIGS)
             self.state = replace(state, cluster=configs)
+
+    def _alter_quotas(self, change: AlterQuotas) -> None:
+        found = dict(self.state.quotas.get(change.entity, {}))
+        for key, before, after in change.quotas:
+            assert found.get(key) == before
+            if after is None:
+                del found[key]
+            else:
+                found[key] = after
+        quotas = {**self.state.quotas, change.entity: found}
+        self.state = replace(self.state, quotas={key: each for key, each in quotas.items() if each})
 
     def _change_access(self, change: Change) -> None:
         users = deepcopy({name: dict(known) for name, known in self.state.users.items()})

@@ -8,6 +8,7 @@
 | add partitions | |
 | change other configs | a higher min.insync.replicas needs the new replicas in sync |
 | set credentials | a user exists before its ACLs |
+| set and remove quotas | |
 | add DENY, then ALLOW, remove ALLOW | see below |
 | delete credentials, delete topics | while the ACLs that deny access are there |
 | remove DENY | |
@@ -27,6 +28,7 @@ from typing import Final, NamedTuple, TypeAlias
 from ottla.cli.cluster_file.desired import SecretSource
 from ottla.cli.cluster_file.mistakes import Place
 from ottla.configs import ConfigResource
+from ottla.quotas.entities import QuotaEntity
 from ottla.security.acls.acl import AclBinding, Permission
 from ottla.security.sasl.scram_credential import ScramMechanism
 
@@ -42,6 +44,7 @@ class Stage(IntEnum):
     ADD_PARTITIONS = auto()
     CHANGE_CONFIGS = auto()
     SET_CREDENTIALS = auto()
+    ALTER_QUOTAS = auto()
     ADD_DENY = auto()
     ADD_ALLOW = auto()
     REMOVE_ALLOW = auto()
@@ -199,6 +202,33 @@ class DeleteCredential:
         return Stage.DELETE_CREDENTIALS
 
 
+class QuotaChange(NamedTuple):
+    """`before` is None for a quota that was not set, `after` for one that is removed."""
+
+    key: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterQuotas:
+    """Changes quotas of one entity, all of them or none. `is_last`: none is left."""
+
+    entity: QuotaEntity
+    place: Place | None
+    quotas: tuple[QuotaChange, ...]
+    is_new: bool = False
+    is_last: bool = False
+
+    @property
+    def name(self) -> str:
+        return repr(self.entity)
+
+    @property
+    def stage(self) -> Stage:
+        return Stage.ALTER_QUOTAS
+
+
 @dataclass(frozen=True, slots=True)
 class AddAcl:
     binding: AclBinding
@@ -248,6 +278,7 @@ Change: TypeAlias = (
     | AlterResource
     | SetCredential
     | DeleteCredential
+    | AlterQuotas
     | AddAcl
     | RemoveAcl
     | DeleteTopic

@@ -15,6 +15,7 @@ from ottla.cli.apply.access_requests import (
 from ottla.cli.apply.changes import (
     AddAcl,
     AddPartitions,
+    AlterQuotas,
     AlterResource,
     AwaitMoves,
     Change,
@@ -26,6 +27,7 @@ from ottla.cli.apply.changes import (
     SetCredential,
 )
 from ottla.cli.apply.config_requests import alter_resources
+from ottla.cli.apply.quota_requests import alter_quotas
 from ottla.cli.apply.secrets_of_files import Secrets
 from ottla.cli.apply.topic_requests import (
     add_partitions,
@@ -42,6 +44,8 @@ from ottla.runtime.clock import Clock
 CHANGES_PER_REQUEST: Final = 100
 # The salts of these take this process some milliseconds each, and a request has one.
 _ALONE: Final = (SetCredential, DeleteCredential, AwaitMoves)
+# What the cluster can check without doing it.
+_VALIDATED: Final = (CreateTopic, AddPartitions, AlterResource, AlterQuotas)
 _POLL_SECONDS: Final = 0.2
 
 
@@ -68,7 +72,7 @@ class Executor:
         """Has the cluster check what it can check without doing it; returns what it refuses."""
         refused = []
         for batch in batches(changes):
-            if isinstance(batch[0], CreateTopic | AddPartitions | AlterResource):
+            if isinstance(batch[0], _VALIDATED):
                 refused += await self._send(batch, validate_only=True)
         return [outcome for outcome in refused if outcome.error is not None]
 
@@ -95,6 +99,10 @@ class Executor:
                     validate_only=validate_only,
                 )
                 return [ChangeResult(each, refused.get(each.resource)) for each in resources]
+            case AlterQuotas():
+                entities = cast(Sequence[AlterQuotas], batch)
+                failed = await alter_quotas(self._admin, entities, validate_only=validate_only)
+                return [ChangeResult(each, failed.get(each.entity)) for each in entities]
             case CreateTopic() | MoveReplicas() | AddPartitions() | DeleteTopic():
                 errors = await self._send_topics(batch, validate_only=validate_only)
                 return [ChangeResult(change, errors.get(change.name)) for change in batch]

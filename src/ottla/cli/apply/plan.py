@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from ottla.cli.apply.changes import AwaitMoves, Change, Stage, in_order
 from ottla.cli.apply.draft import Draft
 from ottla.cli.apply.plan_access import plan_acls, plan_users
-from ottla.cli.apply.plan_configs import plan_brokers, plan_cluster, plan_groups
+from ottla.cli.apply.plan_configs import (
+    plan_brokers,
+    plan_client_metrics,
+    plan_cluster,
+    plan_groups,
+)
+from ottla.cli.apply.plan_quotas import plan_quotas
 from ottla.cli.apply.plan_topics import plan_topics
 from ottla.cli.cluster_file.desired import DesiredState
 from ottla.cli.cluster_file.mistakes import Mistake
@@ -36,8 +42,10 @@ def make_plan(desired: DesiredState, present: PresentState, *, is_pruning: bool)
     plan_brokers(draft, desired, present)
     plan_topics(draft, desired, present)
     plan_groups(draft, desired, present)
+    plan_client_metrics(draft, desired, present)
     plan_users(draft, desired, present)
     plan_acls(draft, desired, present)
+    plan_quotas(draft, desired, present)
     moving = tuple(
         name
         for name in sorted(desired.topics)

@@ -16,10 +16,11 @@ from ottla.cli.cluster_state.present import (
 )
 from ottla.cli.connection.resource_configs import resource_text
 from ottla.configs import ConfigResource, ConfigResourceType
+from ottla.configs.tenant_configs import TENANT_CONFIG
 from ottla.configs.value import ConfigType, parse_value
 
-# Configs of one listener are described only where they are set.
-_OF_LISTENER: Final = "listener.name."
+# Configs of one listener, and tenants, are described only where they are set.
+_OPEN: Final = ("listener.name.", TENANT_CONFIG)
 _UNSET: Final = PresentConfig(None, is_set=False)
 
 
@@ -60,6 +61,16 @@ def plan_groups(draft: Draft, desired: DesiredState, present: PresentState) -> N
             _prune(draft, ConfigResource(ConfigResourceType.GROUP, name), found)
 
 
+def plan_client_metrics(draft: Draft, desired: DesiredState, present: PresentState) -> None:
+    for name, (place, configs) in sorted(desired.client_metrics.items()):
+        resource = ConfigResource(ConfigResourceType.CLIENT_METRICS, name)
+        plan_resource(draft, resource, place, configs, present.client_metrics.get(name, {}))
+    for name, found in sorted(present.client_metrics.items()):
+        is_managed = desired.is_managed(ManagedKind.CLIENT_METRICS, name)
+        if name not in desired.client_metrics and is_managed:
+            _prune(draft, ConfigResource(ConfigResourceType.CLIENT_METRICS, name), found)
+
+
 def plan_resource(
     draft: Draft,
     resource: ConfigResource,
@@ -85,7 +96,7 @@ def compared(
     found = []
     for name, value in sorted(desired.items()):
         what = f"{name} of {resource_text(resource)}"
-        if present and name not in present and not name.startswith(_OF_LISTENER):
+        if present and name not in present and not name.startswith(_OPEN):
             hint = unknown_name_text(name, present)
             draft.refuse(value.place, f"there is no config {what}{hint}")
             continue

@@ -102,6 +102,10 @@ def wanted_state(desired: DesiredState) -> WantedState:
         cluster=desired.cluster_place is not None,
         users=bool(desired.users) or ManagedKind.USERS in managed,
         acls=bool(desired.acls) or ManagedKind.ACLS in managed,
+        quotas=bool(desired.quotas) or ManagedKind.QUOTAS in managed,
+        client_metrics=None
+        if ManagedKind.CLIENT_METRICS in managed
+        else frozenset(desired.client_metrics),
     )
 
 

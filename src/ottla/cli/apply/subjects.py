@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ottla.cli.apply.changes import (
     AddAcl,
     AddPartitions,
+    AlterQuotas,
     AlterResource,
     AwaitMoves,
     Change,
@@ -22,6 +23,8 @@ from ottla.cli.apply.changes import (
     SetCredential,
 )
 from ottla.cli.cluster_file.acl_fields import acl_word
+from ottla.cli.quotas.entity_options import entity_text
+from ottla.cli.quotas.values import quota_text
 from ottla.configs import ConfigResourceType
 from ottla.security.acls.acl import ANY_HOST, AclBinding, PatternType
 
@@ -56,9 +59,11 @@ def subject_of(change: Change) -> Subject:
         case AlterResource(resource=resource):
             if resource.type is ConfigResourceType.BROKER and not resource.name:
                 return Subject("cluster", "")
-            return Subject(resource.type.name.lower(), resource.name)
+            return Subject(resource.type.name.lower().replace("_", " "), resource.name)
         case SetCredential(user=user) | DeleteCredential(user=user):
             return Subject("user", user)
+        case AlterQuotas(entity=entity):
+            return Subject("quota", entity_text(entity))
         case AddAcl(binding=binding) | RemoveAcl(binding=binding):
             return Subject("acl", acl_text(binding))
         case _:
@@ -67,9 +72,11 @@ def subject_of(change: Change) -> Subject:
 
 def action_of(change: Change) -> Action:
     match change:
-        case CreateTopic() | AddAcl() | SetCredential(is_new_user=True):
+        case CreateTopic() | AddAcl() | SetCredential(is_new_user=True) | AlterQuotas(is_new=True):
             return Action.CREATE
-        case DeleteTopic() | RemoveAcl() | DeleteCredential(is_last=True):
+        case (
+            DeleteTopic() | RemoveAcl() | DeleteCredential(is_last=True) | AlterQuotas(is_last=True)
+        ):
             return Action.DELETE
         case _:
             return Action.CHANGE
@@ -94,6 +101,9 @@ def fields_of(change: Change) -> Iterator[ChangedField]:
             yield ChangedField(mechanism.mechanism, old, f"{iterations} iterations", note)
         case DeleteCredential(mechanism=mechanism, iterations=iterations):
             yield ChangedField(mechanism.mechanism, f"{iterations} iterations", None)
+        case AlterQuotas(quotas=quotas):
+            for key, old_limit, limit in quotas:
+                yield ChangedField(key, _quota(key, old_limit), _quota(key, limit))
         case DeleteTopic(partitions=partitions):
             yield ChangedField("partitions", str(partitions), None, "with all records")
         case AddAcl() | RemoveAcl() | AwaitMoves():
@@ -132,6 +142,10 @@ def _config(change: ConfigChange) -> ChangedField:
     if change.was_set or change.before is None:
         return ChangedField(change.name, change.before, after, note)
     return ChangedField(change.name, change.before, after, "was not set here")
+
+
+def _quota(key: str, value: float | None) -> str | None:
+    return None if value is None else quota_text(key, value)
 
 
 def _ids(replicas: Replicas) -> str:

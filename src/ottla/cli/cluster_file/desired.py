@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from ottla.cli.cluster_file.mistakes import Place
+from ottla.quotas.entities import QuotaEntity
 from ottla.security.acls.acl import AclBinding
 from ottla.security.sasl.scram_credential import ScramMechanism
 
@@ -42,7 +43,7 @@ DesiredConfigs: TypeAlias = Mapping[str, DesiredValue]
 
 
 class DesiredResource(NamedTuple):
-    """A broker or a group with its configs."""
+    """A broker, a group or a subscription to client metrics, with its configs."""
 
     place: Place
     configs: DesiredConfigs
@@ -58,6 +59,18 @@ class DesiredTopic:
     replication_factor: int | None = None
     assignment: tuple[tuple[int, ...], ...] | None = None
     configs: DesiredConfigs = field(default_factory=dict)
+
+
+class DesiredQuota(NamedTuple):
+    place: Place
+    value: float
+
+
+class DesiredQuotas(NamedTuple):
+    """Of one entity: a user, a client id, both, or an address."""
+
+    place: Place
+    limits: Mapping[str, DesiredQuota]
 
 
 class DesiredCredential(NamedTuple):
@@ -83,6 +96,8 @@ class ManagedKind(StrEnum):
     BROKERS = "brokers"
     USERS = "users"
     ACLS = "acls"
+    QUOTAS = "quotas"
+    CLIENT_METRICS = "client_metrics"
 
 
 def matches(patterns: tuple[str, ...], name: str) -> bool:
@@ -105,6 +120,8 @@ class DesiredState:
     groups: dict[str, DesiredResource] = field(default_factory=dict)
     users: dict[str, DesiredUser] = field(default_factory=dict)
     acls: dict[AclBinding, Place] = field(default_factory=dict)
+    quotas: dict[QuotaEntity, DesiredQuotas] = field(default_factory=dict)
+    client_metrics: dict[str, DesiredResource] = field(default_factory=dict)
     manages: dict[ManagedKind, tuple[str, ...]] = field(default_factory=dict)
 
     def is_managed(self, kind: ManagedKind, name: str) -> bool:

@@ -8,12 +8,14 @@ from typing import Final, TypeVar
 
 from ottla.cli.cluster_file.acl_fields import read_acl
 from ottla.cli.cluster_file.config_fields import read_resource
-from ottla.cli.cluster_file.desired import DesiredState, ManagedKind
+from ottla.cli.cluster_file.desired import DesiredQuotas, DesiredState, ManagedKind
 from ottla.cli.cluster_file.fields import FieldReader
 from ottla.cli.cluster_file.mistakes import Mistake, Place
+from ottla.cli.cluster_file.quota_fields import read_quota
 from ottla.cli.cluster_file.topic_fields import read_topic
 from ottla.cli.cluster_file.user_fields import read_user
 from ottla.cli.cluster_file.yaml_tree import YamlField, YamlTree, parse_yaml
+from ottla.cli.quotas.entity_options import entity_text
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -27,6 +29,7 @@ SECTIONS: Final = (
     "users",
     "acls",
     "quotas",
+    "client_metrics",
 )
 # As the cluster checks it; the error here has a line.
 _TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -118,11 +121,20 @@ class _Sections:
                     self.state.acls[binding] = place
 
     def _read_quotas(self, field: YamlField) -> None:
-        self._reader.add(
-            field.place,
-            "quotas cannot be applied yet; leave the section out, and set them with Kafka's "
-            "kafka-configs.sh if the cluster has them",
-        )
+        for item in self._reader.items(field.value, "quotas"):
+            read = read_quota(self._reader, item)
+            if read is not None:
+                entity, place, limits = read
+                what = f"the quota of {entity_text(entity)}"
+                self._add(self.state.quotas, entity, DesiredQuotas(place, limits), what, place)
+
+    def _read_client_metrics(self, field: YamlField) -> None:
+        for name, found in self._reader.entries(field.value, "client_metrics").items():
+            if not name:
+                self._reader.add(found.place, "the name of a subscription is empty; write a name")
+            what = f"client metrics {name}"
+            resource = read_resource(self._reader, found, what)
+            self._add(self.state.client_metrics, name, resource, what, found.place)
 
     def _add(self, known: dict[K, V], name: K, value: V, what: str, place: Place) -> None:
         if name in known:

@@ -42,6 +42,8 @@ def _own_source(resource: ConfigResource) -> ConfigSource:
         return ConfigSource.DYNAMIC_TOPIC_CONFIG
     if resource.type is ConfigResourceType.GROUP:
         return ConfigSource.DYNAMIC_GROUP_CONFIG
+    if resource.type is ConfigResourceType.CLIENT_METRICS:
+        return ConfigSource.CLIENT_METRICS_CONFIG
     if resource.name:
         return ConfigSource.DYNAMIC_BROKER_CONFIG
     return ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG

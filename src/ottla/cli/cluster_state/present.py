@@ -1,4 +1,4 @@
-"""Topics, configs, users and ACLs as a cluster describes them."""
+"""Topics, configs, users, ACLs and quotas as a cluster describes them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ottla.configs import ConfigType
+from ottla.quotas.entities import QuotaEntity
 from ottla.security.acls.acl import AclBinding
 from ottla.security.sasl.scram_credential import ScramMechanism
 
@@ -60,6 +61,9 @@ class PresentState:
     users: Mapping[str, Mapping[ScramMechanism, int]] = field(default_factory=dict)
     # None if the cluster has no authorizer.
     acls: frozenset[AclBinding] | None = frozenset()
+    quotas: Mapping[QuotaEntity, Mapping[str, float]] = field(default_factory=dict)
+    # Subscriptions to the metrics of clients, by name.
+    client_metrics: Mapping[str, PresentConfigs] = field(default_factory=dict)
 
 
 def set_configs(configs: PresentConfigs) -> dict[str, PresentConfig]:

@@ -19,13 +19,14 @@ from ottla.client.administration.topics import TopicDescription
 from ottla.client.errors import ApiError, ClusterAuthorizationError
 from ottla.configs import ConfigResource, ConfigResourceType
 from ottla.model import ErrorCode, TopicPartition
+from ottla.quotas.entities import QuotaEntity
 from ottla.security.acls.acl import AclBinding
 from ottla.security.sasl.scram_credential import ScramMechanism
 
 
 @dataclass(frozen=True, slots=True)
 class WantedState:
-    """What to read. None stands for all topics, brokers or groups."""
+    """What to read. None stands for all topics, brokers, groups or subscriptions."""
 
     topics: frozenset[str] | None = frozenset()
     brokers: frozenset[int] | None = frozenset()
@@ -33,9 +34,13 @@ class WantedState:
     cluster: bool = False
     users: bool = False
     acls: bool = False
+    quotas: bool = False
+    client_metrics: frozenset[str] | None = frozenset()
 
 
-EVERYTHING: Final = WantedState(None, None, None, cluster=True, users=True, acls=True)
+EVERYTHING: Final = WantedState(
+    None, None, None, cluster=True, users=True, acls=True, quotas=True, client_metrics=None
+)
 
 
 async def read_state(admin: Admin, wanted: WantedState) -> PresentState:
@@ -49,16 +54,18 @@ async def read_state(admin: Admin, wanted: WantedState) -> PresentState:
     for name, configs in (await _configs(admin, ConfigResourceType.TOPIC, described)).items():
         topics[name] = replace(topics[name], configs=configs)
     brokers = racks.keys() if wanted.brokers is None else racks.keys() & wanted.brokers
-    groups = wanted.groups
-    group_names = await _groups(admin) if groups is None else sorted(groups)
+    groups = await _named(admin, ConfigResourceType.GROUP, wanted.groups)
+    metrics = await _named(admin, ConfigResourceType.CLIENT_METRICS, wanted.client_metrics)
     return PresentState(
         brokers=racks,
         topics=topics,
         cluster=await _cluster(admin, racks) if wanted.cluster else {},
         broker_configs={broker: await _broker(admin, broker) for broker in sorted(brokers)},
-        groups=await _configs(admin, ConfigResourceType.GROUP, group_names),
+        groups=await _configs(admin, ConfigResourceType.GROUP, groups),
         users=await _users(admin) if wanted.users else {},
         acls=await _acls(admin) if wanted.acls else frozenset(),
+        quotas=await _quotas(admin) if wanted.quotas else {},
+        client_metrics=await _configs(admin, ConfigResourceType.CLIENT_METRICS, metrics),
     )
 
 
@@ -114,11 +121,18 @@ async def _cluster(admin: Admin, brokers: Iterable[int]) -> PresentConfigs:
     return found
 
 
-async def _groups(admin: Admin) -> list[str]:
-    """The groups that have configs of their own."""
-    with doing("list the groups with configs"):
-        found = await admin.list_config_resources([ConfigResourceType.GROUP])
-    return [each.name for each in found if each.type is ConfigResourceType.GROUP]
+async def _named(admin: Admin, kind: ConfigResourceType, names: frozenset[str] | None) -> list[str]:
+    """These resources, or all of a kind that have configs of their own."""
+    if names is not None:
+        return sorted(names)
+    with doing(f"list the {kind.name.lower().replace('_', ' ')} resources with configs"):
+        found = await admin.list_config_resources([kind])
+    return [each.name for each in found if each.type is kind]
+
+
+async def _quotas(admin: Admin) -> dict[QuotaEntity, dict[str, float]]:
+    with doing("list the quotas"):
+        return await admin.describe_client_quotas()
 
 
 async def _users(admin: Admin) -> dict[str, dict[ScramMechanism, int]]:

@@ -8,7 +8,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 
 @cluster_command
 def export(options: ClusterOptions) -> None:
-    """Write topics, configs, users and ACLs as a file for [cyan]ottla apply[/].
+    """Write topics, configs, users, ACLs and quotas as a file for [cyan]ottla apply[/].
 
     Only what was set: no defaults, no internal topics, and no passwords.
 

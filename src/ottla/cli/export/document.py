@@ -11,6 +11,7 @@ import yaml
 from ottla.cli.cluster_file.acl_fields import acl_word
 from ottla.cli.cluster_file.config_fields import SENSITIVE
 from ottla.cli.cluster_file.desired import ManagedKind
+from ottla.cli.cluster_file.quota_fields import DEFAULT, KINDS, LIMITS
 from ottla.cli.cluster_file.topic_fields import (
     ASSIGNMENT,
     CONFIGS,
@@ -25,6 +26,7 @@ from ottla.cli.cluster_state.present import (
     is_internal,
     set_configs,
 )
+from ottla.quotas.entities import QuotaEntity
 from ottla.security.acls.acl import (
     ANY_HOST,
     AclBinding,
@@ -60,6 +62,10 @@ def cluster_document(state: PresentState) -> str:
         "groups": _resources(state.groups),
         "users": {name: _user(found) for name, found in sorted(state.users.items()) if found},
         "acls": _acls(state.acls or frozenset()),
+        "quotas": [
+            _quota(entity, limits) for entity, limits in sorted(state.quotas.items(), key=repr)
+        ],
+        "client_metrics": _resources(state.client_metrics),
     }
     # Even an empty section of the cluster says that there are no other defaults.
     content |= {name: each for name, each in sections.items() if each or name == "cluster"}
@@ -130,6 +136,16 @@ def _acl(binding: AclBinding, operations: list[str]) -> dict[str, Any]:
     if entry.permission is not Permission.ALLOW:
         fields["permission"] = acl_word(entry.permission)
     return fields
+
+
+def _quota(entity: QuotaEntity, limits: Mapping[str, float]) -> dict[str, Any]:
+    parts = dict(entity)
+    named = {field: parts[kind] for field, kind in KINDS.items() if parts.get(kind) is not None}
+    defaults = [field for field, kind in KINDS.items() if kind in parts and parts[kind] is None]
+    values = {
+        key: int(value) if value.is_integer() else value for key, value in sorted(limits.items())
+    }
+    return {**named, **({DEFAULT: defaults} if defaults else {}), LIMITS: values}
 
 
 def _plain(text: str) -> str | int | bool:

@@ -31,6 +31,10 @@ manages:
   - '*'
   acls:
   - '*'
+  quotas:
+  - '*'
+  client_metrics:
+  - '*'
 cluster:
   configs:
     ssl.key.password:
