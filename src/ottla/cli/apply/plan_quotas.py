@@ -6,7 +6,7 @@ from ottla.cli.apply.changes import AlterQuotas, QuotaChange
 from ottla.cli.apply.draft import Draft
 from ottla.cli.cluster_file.desired import DesiredState, ManagedKind
 from ottla.cli.cluster_state.present import PresentState
-from ottla.cli.quotas.entity_options import entity_text
+from ottla.cli.display.quota_texts import entity_text
 from ottla.quotas.entities import QuotaEntity
 
 # Stands for the name of a default in `manages`.

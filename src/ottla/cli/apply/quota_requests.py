@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ottla.cli.apply.changes import AlterQuotas
 from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import refused
+from ottla.cli.display.quota_texts import entity_text
 from ottla.cli.exit_codes import CommandError
-from ottla.cli.quotas.entity_options import entity_text
 from ottla.client.administration.admin import Admin
 from ottla.quotas.entities import QuotaEntity
 

@@ -23,8 +23,7 @@ from ottla.cli.apply.changes import (
     SetCredential,
 )
 from ottla.cli.cluster_file.acl_fields import acl_word
-from ottla.cli.quotas.entity_options import entity_text
-from ottla.cli.quotas.values import quota_text
+from ottla.cli.display.quota_texts import entity_text, quota_text
 from ottla.configs import ConfigResourceType
 from ottla.security.acls.acl import ANY_HOST, AclBinding, PatternType
 

@@ -15,7 +15,7 @@ from ottla.cli.cluster_file.quota_fields import read_quota
 from ottla.cli.cluster_file.topic_fields import read_topic
 from ottla.cli.cluster_file.user_fields import read_user
 from ottla.cli.cluster_file.yaml_tree import YamlField, YamlTree, parse_yaml
-from ottla.cli.quotas.entity_options import entity_text
+from ottla.cli.display.quota_texts import entity_text
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ottla.cli.display.quota_texts import entity_text
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.quotas.entities import CLIENT_ID, IP, USER, QuotaEntity
 
@@ -51,14 +51,6 @@ class EntityOptions:
     @property
     def text(self) -> str:
         return entity_text(self.entity)
-
-
-def entity_text(entity: Iterable[tuple[str, str | None]]) -> str:
-    """`user alice, client-id app`, with the user first."""
-    parts = sorted(entity, key=lambda part: part[0], reverse=True)
-    return ", ".join(
-        f"default {kind}" if name is None else f"{kind} {name}" for kind, name in parts
-    )
 
 
 def _usage(message: str) -> CommandError:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from ottla.cli.arguments.quota_values import check_key
 from ottla.cli.connection.admin_connection import doing
 from ottla.cli.display.cells import NOTHING
+from ottla.cli.display.quota_texts import entity_text, quota_text
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.cli.quotas.entity_options import EntityOptions, entity_text
-from ottla.cli.quotas.values import quota_text
+from ottla.cli.quotas.entity_options import EntityOptions
 from ottla.client.administration.admin import Admin
 
 

@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from ottla.cli.arguments.quota_values import parse_quotas
+from ottla.cli.display.quota_texts import entity_text
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.main import make_app
-from ottla.cli.quotas.entity_options import EntityOptions, entity_text
+from ottla.cli.quotas.entity_options import EntityOptions
 from ottla.cli.quotas.run import alter_quotas, delete_quotas, describe_usage, list_quotas
 from ottla.client.administration.admin import Admin
 from ottla.model import ErrorCode

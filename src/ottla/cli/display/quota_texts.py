@@ -1,6 +1,8 @@
-"""Values of quotas as people read them."""
+"""Quotas as people read them: for whom, and how much."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from ottla.cli.display.cells import size
 from ottla.quotas.entities import LimitKey, QuotaKey
@@ -17,3 +19,11 @@ def quota_text(key: str, value: float) -> str:
         return f"{value:,.0f} {key.removesuffix('_max')}"
     unit = "connections" if key == QuotaKey.CONNECTION else "partitions"
     return f"{value:.4g} {unit}/s"
+
+
+def entity_text(entity: Iterable[tuple[str, str | None]]) -> str:
+    """`user alice, client-id app`, with the user first."""
+    parts = sorted(entity, key=lambda part: part[0], reverse=True)
+    return ", ".join(
+        f"default {kind}" if name is None else f"{kind} {name}" for kind, name in parts
+    )
