@@ -21,6 +21,7 @@ _ALWAYS = frozenset(
         "forgets its vote",
         "skips verification",
         "keeps decisions when ACLs change",
+        "writes a decided batch again",
     }
 )
 

@@ -5,7 +5,9 @@ import time
 import pytest
 
 from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of
-from ottla.simulation.runs.seeded_run import run_plan
+from ottla.simulation.history.history import Fault
+from ottla.simulation.history.two_phase_events import BatchCommitted
+from ottla.simulation.runs.seeded_run import SeedOutcome, run_plan
 
 # Short, and together they have every kind of fault.
 _FIXED = (156, 433, 444, 547)
@@ -54,6 +56,21 @@ def test_copies_in_transactions_are_exact_whatever_becomes_of_their_coordinators
     _check_plan(Plan(1, 12.0, False, partitions=2, producers=1, faults=faults, copiers=2))
 
 
+def test_batches_in_two_phases_are_exact_whoever_dies() -> None:
+    """Drivers and tasks die, pause and are replaced in every run with queries."""
+    faults = (
+        PlannedFault(3.0, "kill", 2.0, 1, node_id=1),
+        PlannedFault(6.0, "pause", 3.0, 2, node_id=2),
+        PlannedFault(8.0, "elect", 1.0, 16),
+        PlannedFault(10.0, "stop", 1.0, 3, node_id=3),
+    )
+    plan = Plan(1, 20.0, False, partitions=1, producers=1, faults=faults, queries=2)
+    outcome = _check_plan(plan)
+    committed = {(each.query, each.batch_id) for each in outcome.history.of(BatchCommitted)}
+    assert len(committed) > 5
+    assert any(each.who.startswith("driver-") for each in outcome.history.of(Fault))
+
+
 def test_voters_nodes_and_features_change_under_load() -> None:
     faults = (
         PlannedFault(2.5, "change_voters", 1.0, 4, node_id=4),
@@ -83,7 +100,8 @@ def _check(seed: int) -> None:
     _check_plan(plan_of(seed))
 
 
-def _check_plan(plan: Plan) -> None:
+def _check_plan(plan: Plan) -> SeedOutcome:
     outcome = run_plan(plan)
     violations = "\n".join(map(str, outcome.violations[:5]))
     assert outcome.is_clean, f"make sim SEED={plan.seed}\n{violations}"
+    return outcome

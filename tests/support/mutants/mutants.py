@@ -55,6 +55,7 @@ from tests.support.mutants.share_mutants import SHARE_MUTANTS
 from tests.support.mutants.tenant_mutants import TENANT_MUTANTS
 from tests.support.mutants.transaction_mutants import TRANSACTION_MUTANTS
 from tests.support.mutants.transactional_log_mutants import TRANSACTIONAL_LOG_MUTANTS
+from tests.support.mutants.two_phase_mutants import TWO_PHASE_MUTANTS
 
 # ---- replication
 
@@ -345,5 +346,6 @@ MUTANTS = (
     *CLIENT_MUTANTS,
     *SECURITY_MUTANTS,
     *TENANT_MUTANTS,
+    *TWO_PHASE_MUTANTS,
     *SHARE_MUTANTS,
 )

@@ -47,6 +47,7 @@ class Mutant:
     classic_members: int = 0
     share_members: int = 0
     has_tenants: bool = False
+    queries: int = 0
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -83,6 +84,7 @@ class Mutant:
             classic_members=self.classic_members,
             share_members=self.share_members,
             has_tenants=self.has_tenants,
+            queries=self.queries,
             compacts=self.compacts,
             pace=self.pace,
             snapshot_bytes=self.snapshot_bytes,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from ottla.client.producing.producer import Producer
 from ottla.client.two_phase.decisions import BatchDecision, DecisionPart, Work
@@ -19,6 +20,15 @@ from ottla.client.two_phase.prepared_transactions import PreparedTransactions
 from ottla.client.two_phase.two_phase_client import TwoPhaseClient
 
 _log = logging.getLogger(__name__)
+
+
+class SlotWork(NamedTuple):
+    """What is left to do for a task's rows."""
+
+    # Whether they have to be written, in a new transaction.
+    is_missing: bool
+    # The decision about an earlier attempt at the batch, of which rows are missing.
+    decision: BatchDecision | None = None
 
 
 class Commitment:
@@ -58,6 +68,19 @@ class Commitment:
             if part is not None and part.producer is not None:
                 with suppress(FencedError):
                     await self._transactions.end(part.producer, commits=True)
+
+    async def slot_work(self, slot: int) -> SlotWork:
+        """Called by a task before it writes. Raises ReplayError like `decided`. If there is a
+        decision, the task's count of rows has to be checked with `require_same_rows`."""
+        decision = await self.decided()
+        if decision is None:
+            # A new producer would abort a transaction that is decided but not committed yet.
+            await self.finish_older([slot])
+            return SlotWork(is_missing=True)
+        lost = await self.finish(decision)
+        # If another process commits the slot meanwhile, the driver sees that and aborts the
+        # transaction of this attempt.
+        return SlotWork(slot in lost, decision if lost else None)
 
     async def finish(self, decision: BatchDecision) -> set[int]:
         """Commits the decision's transactions, some of which may be committed already. Returns

@@ -75,23 +75,14 @@ class _Task:
         """Writes the rows, unless the journal has a decision for this batch and the slot's rows
         are committed."""
         run, slot, commitment = self._loop.run_until_complete, self._slot, self._commitment
-        decision = run(commitment.decided())
-        transactional_id = work.transactional_id(slot)
-        if decision is None:
-            # A new producer would abort a transaction that is decided but not committed yet.
-            run(commitment.finish_older([slot]))
-            return self.write(batches, transactional_id, marks=True)
-        lost = run(commitment.finish(decision))
-        if slot in lost:
-            # If another process commits the slot meanwhile, the driver sees that and aborts this
-            # transaction.
-            part = self.write(batches, transactional_id, marks=True)
-            require_same_rows(decision, slot, part.row_count)
-            return part
-        row_count = sum(batch.num_rows for batch in batches)
-        if lost:
-            require_same_rows(decision, slot, row_count)
-        return DecisionPart(slot, row_count, None)
+        left = run(commitment.slot_work(slot))
+        if left.is_missing:
+            part = self.write(batches, work.transactional_id(slot), marks=True)
+        else:
+            part = DecisionPart(slot, sum(batch.num_rows for batch in batches), None)
+        if left.decision is not None:
+            require_same_rows(left.decision, slot, part.row_count)
+        return part
 
     def write(
         self,

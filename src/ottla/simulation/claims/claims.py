@@ -26,6 +26,7 @@ from ottla.simulation.claims.share_claims import SHARE_CLAIMS
 from ottla.simulation.claims.tenant_claims import NothingCrossesTenants
 from ottla.simulation.claims.transaction_claims import TRANSACTION_CLAIMS
 from ottla.simulation.claims.transaction_cycles import NoCycleBetweenTransactions
+from ottla.simulation.claims.two_phase_claims import TWO_PHASE_CLAIMS
 from ottla.simulation.history.history import (
     Acknowledged,
     Failed,
@@ -252,6 +253,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     EverythingIsConsumed(),
     *TRANSACTION_CLAIMS,
     *SHARE_CLAIMS,
+    *TWO_PHASE_CLAIMS,
     NothingCrossesTenants(),
     NoCycleBetweenTransactions(),
     ServedOnlyIfAllowed(),

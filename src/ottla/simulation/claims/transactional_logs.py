@@ -57,13 +57,20 @@ def record_hanging(record: Callable[[Event], None], cluster: SimulatedCluster) -
 
 def record_logs(record: Callable[[Event], None], cluster: SimulatedCluster, topic: str) -> None:
     """Records the content of every replica of a topic, including markers."""
+    for node, partition, rows in rows_of_replicas(cluster, topic):
+        record(TransactionalLogHas(node, partition, rows))
+
+
+def rows_of_replicas(
+    cluster: SimulatedCluster, topic: str
+) -> Iterator[tuple[str, TopicPartition, tuple[LoggedRow, ...]]]:
+    """For every replica of a topic: the name of its node, the partition, and the content."""
     for node, broker in zip(cluster.nodes, map(_broker_of, cluster.observers), strict=True):
         if broker is None:
             continue
         for partition in sorted(broker.partitions, key=lambda each: each.name):
             if partition.log is not None and partition.name.topic == topic:
-                rows = tuple(_rows(partition.log))
-                record(TransactionalLogHas(node.name, partition.name, rows))
+                yield node.name, partition.name, tuple(_rows(partition.log))
 
 
 def record_decisions(record: Callable[[Event], None], cluster: SimulatedCluster) -> None:

@@ -125,6 +125,8 @@ class Plan(NamedTuple):
     share_members: int = 0
     # Whether two tenants use the cluster, with quotas.
     has_tenants: bool = False
+    # Number of queries that write in two phases, as the Spark sink does.
+    queries: int = 0
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -189,6 +191,9 @@ def plan_of(seed: int) -> Plan:
     return plan._replace(
         share_members=SeededDice(f"shares {seed}").choice((0, 0, 1, 3)),
         has_tenants=SeededDice(f"tenants {seed}").choice((False, False, False, True)),
+        queries=0
+        if plan.copiers
+        else SeededDice(f"queries {seed}").choice((0, 0, 0, 0, 0, 0, 1, 2)),
     )
 
 

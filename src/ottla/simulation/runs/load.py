@@ -16,6 +16,7 @@ from ottla.simulation.faults.fault_plan import Plan
 from ottla.simulation.runs.share_load import ShareLoad
 from ottla.simulation.runs.tenant_load import TenantLoad
 from ottla.simulation.runs.transaction_load import TransactionLoad
+from ottla.simulation.runs.two_phase_load import TwoPhaseLoad
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.world import World
 
@@ -104,10 +105,21 @@ class SimulatedLoad:
                 copiers=min(plan.copiers, plan.partitions),
             )
 
+        self.queries: TwoPhaseLoad | None = None
+        if plan.queries:
+            self.queries = TwoPhaseLoad(world, cluster, queries=plan.queries)
+
     @property
     def all_partitions(self) -> list[TopicPartition]:
-        """All partitions that are written to, directly or by copiers."""
-        return self.partitions + ([] if self.copies is None else self.copies.partitions)
+        """All partitions that are written to, directly, by copiers or by queries."""
+        found = list(self.partitions)
+        for load in self._transactional:
+            found += load.partitions
+        return found
+
+    @property
+    def _transactional(self) -> list[TransactionLoad | TwoPhaseLoad]:
+        return [load for load in (self.copies, self.queries) if load is not None]
 
     def start(self) -> None:
         for group in self._groups:
@@ -121,13 +133,13 @@ class SimulatedLoad:
                 host.run("produce", self._produce(host, producer, partition))
         for host, consumer in self._consumers:
             host.run("consume", _consume(consumer))
-        if self.copies is not None:
-            self.copies.start()
+        for load in self._transactional:
+            load.start()
 
     def end(self) -> None:
         self._is_over = True
-        if self.copies is not None:
-            self.copies.end()
+        for load in self._transactional:
+            load.end()
 
     def go_on(self) -> None:
         """Lets producers continue, with longer pauses."""
@@ -135,8 +147,8 @@ class SimulatedLoad:
         self._pace *= _CALM_PACE
 
     def stop(self) -> None:
-        if self.copies is not None:
-            self.copies.stop()
+        for load in self._transactional:
+            load.stop()
         for host in self._hosts:
             host.kill()
 
@@ -157,8 +169,8 @@ class SimulatedLoad:
                         f"{group.name} has committed {committed} of {written} in {partition}"
                     )
         found += self._shares.reasons()
-        if self.copies is not None:
-            found += self.copies.reasons()
+        for load in self._transactional:
+            found += load.reasons()
         return found
 
     async def _produce(

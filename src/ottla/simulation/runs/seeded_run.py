@@ -15,6 +15,8 @@ from ottla.metadata.features import SHARE_VERSION
 from ottla.model import TopicPartition
 from ottla.model.internal_topics import TRANSACTION_STATE
 from ottla.simulation.claims.claims import Violation, violations
+from ottla.simulation.clients import SimulatedAdmin
+from ottla.simulation.clients.two_phase_client import JOURNAL
 from ottla.simulation.cluster.cluster import SimulatedCluster, start_cluster
 from ottla.simulation.cluster.cluster_security import SimulatedSecurity
 from ottla.simulation.cluster.onlooker import Onlooker
@@ -27,6 +29,12 @@ from ottla.simulation.runs.load import SimulatedLoad
 from ottla.simulation.runs.security_load import SecurityLoad
 from ottla.simulation.runs.share_load import SHARE_CONFIGS, SHARE_GROUP
 from ottla.simulation.runs.transaction_load import COPIES, GROUP, OUTPUTS
+from ottla.simulation.runs.two_phase_load import (
+    JOURNAL_CONFIGS,
+    JOURNAL_PARTITIONS,
+    SUNK,
+)
+from ottla.simulation.runs.two_phase_load import OUTPUTS as SUNK_PARTITIONS
 from ottla.simulation.seams.scheduler import StuckError
 from ottla.simulation.world.node import TENANTS, SimulatedNode
 from ottla.simulation.world.world import World
@@ -127,12 +135,7 @@ async def _story(world: World, plan: Plan) -> None:
         node.clock.jump(skew.between(low=-plan.skew_ms_max, high=plan.skew_ms_max))
     await cluster.wait_serving(seconds=_START_SECONDS_MAX)
     admin = cluster.admin()
-    configs = {"flush.messages": "1"} if plan.is_durable else {}
-    await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
-    if plan.copiers:
-        await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
-    if plan.share_members:
-        await admin.alter_group(SHARE_GROUP, SHARE_CONFIGS)
+    await _create_topics(admin, plan)
     load = SimulatedLoad(world, cluster, TOPIC, plan)
     secured = None
     if security is not None:
@@ -172,6 +175,21 @@ async def _story(world: World, plan: Plan) -> None:
         secured.stop()
 
 
+async def _create_topics(admin: SimulatedAdmin, plan: Plan) -> None:
+    configs = {"flush.messages": "1"} if plan.is_durable else {}
+    await admin.create_topic(TOPIC, partitions=plan.partitions, configs=configs)
+    if plan.copiers:
+        await admin.create_topic(COPIES, partitions=OUTPUTS, configs=configs)
+    if plan.queries:
+        await admin.create_topic(SUNK, partitions=SUNK_PARTITIONS, configs=configs)
+    if plan.queries and plan.compacts:
+        # Otherwise the queries create it.
+        journal_configs = {**JOURNAL_CONFIGS, **configs}
+        await admin.create_topic(JOURNAL, partitions=JOURNAL_PARTITIONS, configs=journal_configs)
+    if plan.share_members:
+        await admin.alter_group(SHARE_GROUP, SHARE_CONFIGS)
+
+
 async def _suffer(
     world: World, cluster: SimulatedCluster, plan: Plan, fault: PlannedFault, started: float
 ) -> None:
@@ -187,6 +205,8 @@ def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
     topics = [(TOPIC, plan.partitions)]
     if plan.copiers:
         topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
+    if plan.queries:
+        topics += [(TRANSACTION_STATE, STATE_PARTITIONS), (JOURNAL, JOURNAL_PARTITIONS)]
     return topics[(fault.number >> 3) % len(topics)]
 
 
@@ -244,8 +264,9 @@ def _record_end(cluster: SimulatedCluster, load: SimulatedLoad) -> None:
     load.stop()
     for observer in cluster.observers:
         observer.record_replicas()
-    if load.copies is not None:
-        load.copies.record_end()
+    for transactional in (load.copies, load.queries):
+        if transactional is not None:
+            transactional.record_end()
 
 
 async def _supervise(world: World, cluster: SimulatedCluster) -> None:
