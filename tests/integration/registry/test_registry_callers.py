@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from ottla.runtime.system_clock import SystemClock
 from ottla.security.acls.acl import AclOperation, ResourceType
+from tests.support.nodes.cluster_processes import wait_until
 from tests.support.registry.registry_processes import RegistryProcess, running_registries
 from tests.support.security.attacked_node import BOBS_PASSWORD, PASSWORD, AttackedNode
 
@@ -61,6 +63,26 @@ def test_nobody_is_served_without_the_clusters_consent(registry: RegistryProcess
     assert registry.ask("GET", "/subjects", authorization="Bearer nonsense").status == 401
     assert register(registry, "refused", {}) == 401
     assert registry.ask("GET", "/healthz").status == 200
+
+
+def test_requests_with_a_wrong_password_are_not_logins(
+    registry: RegistryProcess, node: AttackedNode
+) -> None:
+    def failures() -> int:
+        entries = map(json.loads, node.audit_log.read_text().splitlines())
+        return sum(
+            each["event"] == "authentication" and each["principal"] is None for each in entries
+        )
+
+    before = failures()
+    mallory = basic("mallory", "a password")
+    for _ in range(20):
+        assert registry.ask("GET", "/subjects", **mallory).status == 401
+    assert registry.ask("GET", "/subjects", **basic("mallory", "another")).status == 401
+    # One for each password; the time of a refusal may end once meanwhile.
+    wait_until(lambda: failures() - before >= 2, "the node has logged both")
+    assert failures() - before <= 4
+    assert registry.ask("GET", "/subjects", **ALICE).status == 200
 
 
 def test_a_users_rights_on_the_topic_are_his_rights_here(

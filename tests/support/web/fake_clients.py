@@ -25,6 +25,9 @@ class FakeCluster:
         self.acknowledge = asyncio.Event()
         self.acknowledge.set()
         self.closed = 0
+        # How long consumers start, and clients are closed.
+        self.start_seconds = 0.0
+        self.close_seconds = 0.0
 
     def records(self, topic: str, start: int) -> list[ConsumedRecord]:
         return [
@@ -51,6 +54,7 @@ class FakeFactory:
         return FakeProducer(self.cluster)
 
     async def start_consumer(self, options: ConsumerOptions) -> FakeConsumer:
+        await SystemClock().sleep(self.cluster.start_seconds)
         self.cluster.client_ids[options.group].append(options.client_id)
         return FakeConsumer(self.cluster, options)
 
@@ -91,6 +95,7 @@ class FakeConsumer:
         self.is_closed = False
 
     async def close(self) -> None:
+        await SystemClock().sleep(self._cluster.close_seconds)
         self.is_closed = True
         self._cluster.client_ids[self._options.group].remove(self._options.client_id)
 
@@ -174,4 +179,5 @@ class FakeReader:
         return self._cluster.client_ids[group]
 
     async def close(self) -> None:
+        await SystemClock().sleep(self._cluster.close_seconds)
         self._cluster.closed += 1

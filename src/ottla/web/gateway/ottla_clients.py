@@ -59,7 +59,11 @@ class OttlaClientFactory:
             seams=self._seams,
         )
         await producer.start()
-        return SendingProducer(producer, await self.start_reader())
+        try:
+            return SendingProducer(producer, await self.start_reader())
+        except BaseException:
+            await producer.close(timeout=0)
+            raise
 
     async def start_consumer(self, options: ConsumerOptions) -> ReadingConsumer:
         consumer = Consumer(
@@ -78,7 +82,11 @@ class OttlaClientFactory:
             },
             seams=self._seams,
         )
-        await consumer.start()
+        try:
+            await consumer.start()
+        except BaseException:
+            await consumer.close(timeout=0)
+            raise
         return ReadingConsumer(consumer)
 
     async def start_reader(self) -> ClusterAdmin:

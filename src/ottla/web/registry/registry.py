@@ -83,6 +83,7 @@ class SchemaRegistry:
         changing = ChangingApi(
             self.state, self._work, writes, self._store, seams.clock, self._client
         )
+        self._authenticator = self._make_authenticator()
         self._traces = WebTraces(
             settings.tracing,
             seams.clock,
@@ -96,7 +97,7 @@ class SchemaRegistry:
         application = WebApplication(
             registry_routes(lookups, changing),
             monitoring,
-            self._authenticator(),
+            self._authenticator,
             render_problem,
             is_local=settings.listen.is_loopback and settings.logs_in is None,
             traces=self._traces.requests,
@@ -120,6 +121,7 @@ class SchemaRegistry:
 
     async def close(self) -> None:
         await self._server.close()
+        await self._authenticator.close()
         await self._store.close()
         self._client.close()
         await self._work.close()
@@ -133,7 +135,7 @@ class SchemaRegistry:
     def writer(self) -> InstanceAddress | None:
         return self._store.writer
 
-    def _authenticator(self) -> WebAuthenticator:
+    def _make_authenticator(self) -> WebAuthenticator:
         mechanism = self._settings.logs_in
         if mechanism is None:
             return NoAuthentication()

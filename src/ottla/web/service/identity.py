@@ -44,6 +44,8 @@ class WebAuthenticator(Protocol):
     async def identify(self, authorization: str) -> WebIdentity:
         """Of the value of the Authorization header, empty if there is none. Raises HttpProblem."""
 
+    async def close(self) -> None: ...
+
 
 class NoAuthentication:
     """Everyone is anonymous; a header is ignored."""
@@ -51,6 +53,9 @@ class NoAuthentication:
     async def identify(self, authorization: str) -> WebIdentity:
         del authorization
         return ANONYMOUS
+
+    async def close(self) -> None:
+        """There is nothing to end."""
 
 
 def parse_authorization(header: str) -> Credentials:

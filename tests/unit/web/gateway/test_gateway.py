@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from ottla.client.errors import RefusedConnectionError
+from ottla.client.errors import ConnectionFailedError, RefusedConnectionError
 from ottla.runtime.dice import SystemDice
 from ottla.runtime.system_clock import SystemClock
 from ottla.web.gateway.callers.caller_pool import Access, PoolLimits
@@ -18,11 +19,13 @@ from ottla.web.gateway.gateway import Gateway
 from ottla.web.gateway.limits import GatewayLimits
 from ottla.web.gateway.messages.bodies import OutgoingMessage
 from ottla.web.gateway.problems import GatewayProblem
-from ottla.web.gateway.sessions.session_table import SessionName
+from ottla.web.gateway.sessions.session_table import SessionLimits, SessionName
+from ottla.web.service.identity import BasicCredentials
 from tests.support.web.fake_clients import FakeCluster, FakeFactory
 
 MESSAGE = OutgoingMessage(None, b"x" * 1_000, (), None)
 ADA = (b"authorization", b"Basic YWRhOnNlY3JldA==")
+WRONG = (b"authorization", b"Basic YWRhOndyb25n")
 
 
 def scope(*headers: tuple[bytes, bytes]) -> dict[str, Any]:
@@ -109,8 +112,36 @@ def test_a_caller_with_a_consumer_is_not_sent_away() -> None:
     played(story, schemes=[BASIC], limits=limits)
 
 
-def test_credentials_that_the_cluster_refuses_are_tried_again() -> None:
-    answers = [RefusedConnectionError("no"), None]
+def test_a_wrong_password_is_one_login_and_takes_nobodys_place() -> None:
+    logins = 0
+
+    async def admit(credentials: CallerCredentials) -> Access:
+        nonlocal logins
+        logins += 1
+        if isinstance(credentials, BasicCredentials) and credentials.password.value == "wrong":
+            raise RefusedConnectionError("no")
+        return Access(FakeFactory(FakeCluster("t")))
+
+    async def story(gateway: Gateway, _cluster: FakeCluster) -> None:
+        await gateway.caller(scope(ADA))
+
+        async def refused() -> None:
+            with pytest.raises(RefusedConnectionError):
+                await gateway.caller(scope(WRONG))
+
+        await asyncio.gather(*(refused() for _ in range(50)))
+        await refused()
+        assert logins == 2
+        assert len(gateway.callers) == 1
+        await gateway.caller(scope(ADA))
+        assert logins == 2
+
+    limits = GatewayLimits(callers=PoolLimits(callers_max=1))
+    played(story, schemes=[BASIC], admit=admit, limits=limits)
+
+
+def test_an_error_of_the_cluster_is_not_remembered() -> None:
+    answers = [ConnectionFailedError("away"), None]
     cluster = FakeCluster("t")
 
     async def admit(_credentials: CallerCredentials) -> Access:
@@ -120,12 +151,74 @@ def test_credentials_that_the_cluster_refuses_are_tried_again() -> None:
         return Access(FakeFactory(cluster))
 
     async def story(gateway: Gateway, _cluster: FakeCluster) -> None:
-        with pytest.raises(RefusedConnectionError):
+        with pytest.raises(ConnectionFailedError):
             await gateway.caller(scope(ADA))
         assert len(gateway.callers) == 0
         await gateway.caller(scope(ADA))
 
     played(story, schemes=[BASIC], admit=admit)
+
+
+def test_there_are_never_more_callers_than_allowed() -> None:
+    """While the clients of one are closed, another may log in."""
+
+    async def story(gateway: Gateway, cluster: FakeCluster) -> None:
+        cluster.close_seconds = 0.01
+        counts: list[int] = []
+
+        async def call(number: int) -> None:
+            user = base64.b64encode(f"user{number}:secret".encode())
+            await gateway.caller(scope((b"authorization", b"Basic " + user)))
+            counts.append(len(gateway.callers))
+
+        await asyncio.gather(*map(call, range(3)))
+        for turn in range(1, 4):
+            await asyncio.gather(*(call(10 * turn + number) for number in range(8)))
+        assert max(counts) <= 3
+        assert len(gateway.callers) == 3
+
+    limits = GatewayLimits(callers=PoolLimits(callers_max=3))
+    played(story, schemes=[BASIC], limits=limits)
+
+
+def test_a_consumer_is_closed_though_the_request_is_cancelled() -> None:
+    async def story(gateway: Gateway, cluster: FakeCluster) -> None:
+        caller = await gateway.caller(scope())
+        sessions = gateway.sessions
+        name = SessionName(caller.key, "g", "one")
+        await sessions.open(caller, name, sessions.options("g", "one"))
+        cluster.close_seconds = 0.01
+        closing = asyncio.ensure_future(sessions.close_session(name))
+        await SystemClock().sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        assert cluster.client_ids["g"] != []
+        await sessions.close()
+        assert cluster.client_ids["g"] == []
+        assert caller.users == 0
+
+    played(story)
+
+
+def test_consumers_that_are_being_opened_count() -> None:
+    async def story(gateway: Gateway, cluster: FakeCluster) -> None:
+        caller = await gateway.caller(scope())
+        sessions = gateway.sessions
+        cluster.start_seconds = 0.01
+
+        async def status(number: int) -> int:
+            name = SessionName(caller.key, "g", str(number))
+            try:
+                await sessions.open(caller, name, sessions.options("g", str(number)))
+            except GatewayProblem as problem:
+                return problem.status
+            return 200
+
+        found = await asyncio.gather(*map(status, range(5)))
+        assert sorted(found) == [200, 200, 429, 429, 429]
+
+    played(story, limits=GatewayLimits(sessions=SessionLimits(sessions_max=2)))
 
 
 def test_credentials_are_required_where_there_is_authentication() -> None:

@@ -38,6 +38,8 @@ class OnlyAda:
         credentials = parse_authorization(authorization)
         return WebIdentity(getattr(credentials, "username", "token"), credentials)
 
+    async def close(self) -> None: ...
+
 
 async def echo(request: Request) -> Response:
     return PlainTextResponse(segment(request, "name"))

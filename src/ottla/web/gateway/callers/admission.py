@@ -15,10 +15,6 @@ import msgspec
 from ottla.channels import ChannelSecurity
 from ottla.client.cluster import ClientSeams
 from ottla.security.sasl.mechanism import ClientMechanism, Mechanism
-from ottla.security.sasl.oauthbearer import OAuthBearerClient
-from ottla.security.sasl.plain import PlainClient
-from ottla.security.sasl.scram import ScramClient
-from ottla.security.sasl.scram_credential import SCRAM_BY_NAME, random_text
 from ottla.web.gateway.callers.caller_pool import Access
 from ottla.web.gateway.callers.credentials import (
     CallerCredentials,
@@ -27,7 +23,8 @@ from ottla.web.gateway.callers.credentials import (
 )
 from ottla.web.gateway.callers.delegation import TokenIssuer
 from ottla.web.gateway.ottla_clients import OttlaClientFactory
-from ottla.web.service.identity import BasicCredentials, BearerCredentials
+from ottla.web.service.identity import BearerCredentials
+from ottla.web.service.logins import caller_security, scram
 
 _MS: Final = 1_000
 _JWT_PARTS: Final = 3
@@ -53,36 +50,23 @@ class CallerAdmission:
     async def __call__(self, credentials: CallerCredentials) -> Access:
         if isinstance(credentials, OwnIdentity):
             return Access(OttlaClientFactory(self._properties, self._own, self._seams))
-        expires_at = None
         if isinstance(credentials, CertificateIdentity):
             # Fails here if the gateway may not act for this user.
             await self._issuer.token(credentials.username)
-        elif isinstance(credentials, BearerCredentials):
+            security = ChannelSecurity(
+                tls=self._own.tls, mechanism=lambda: self._with_token(credentials)
+            )
+            return Access(OttlaClientFactory(self._properties, security, self._seams))
+        expires_at = None
+        if isinstance(credentials, BearerCredentials):
             expires_at = self._expiry(credentials.token.value)
-        security = ChannelSecurity(tls=self._own.tls, mechanism=lambda: self._login(credentials))
+        security = caller_security(self._own, credentials, self._mechanism, self._seams.dice)
         return Access(OttlaClientFactory(self._properties, security, self._seams), expires_at)
 
-    def _login(self, credentials: CallerCredentials) -> ClientMechanism:
-        if isinstance(credentials, BearerCredentials):
-            return OAuthBearerClient(lambda: credentials.token)
-        if isinstance(credentials, CertificateIdentity):
-            token = self._issuer.ready_token(credentials.username)
-            return ScramClient(
-                SCRAM_BY_NAME[Mechanism.SCRAM_SHA_512],
-                token.id,
-                token.password,
-                nonce=random_text(self._seams.dice.below),
-                is_token=True,
-            )
-        assert isinstance(credentials, BasicCredentials)
-        if self._mechanism is Mechanism.PLAIN:
-            return PlainClient(credentials.username, credentials.password)
-        return ScramClient(
-            SCRAM_BY_NAME[self._mechanism],
-            credentials.username,
-            credentials.password,
-            nonce=random_text(self._seams.dice.below),
-        )
+    def _with_token(self, credentials: CertificateIdentity) -> ClientMechanism:
+        token = self._issuer.ready_token(credentials.username)
+        dice = self._seams.dice
+        return scram(Mechanism.SCRAM_SHA_512, token.id, token.password, dice, is_token=True)
 
     def _expiry(self, token: str) -> float | None:
         """When a token says that it ends, in monotonic seconds. The cluster verifies the token."""

@@ -1,14 +1,15 @@
 """The callers that the gateway acts for at present: a bounded number, each with clients of its own.
 
 A caller is let in when the cluster has accepted its credentials, and let go when it has not called
-for a while, when its credentials end, or when others need its place.
+for a while, when its credentials end, or when others need its place. A login alone takes no place:
+with wrong credentials nobody could send others away.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from ottla.runtime.clock import Clock
@@ -16,7 +17,9 @@ from ottla.runtime.tasks import Tasks
 from ottla.web.gateway.callers.caller_clients import CallerClients
 from ottla.web.gateway.callers.credentials import CallerCredentials, KnownCaller
 from ottla.web.gateway.clients import ClientFactory
-from ottla.web.gateway.problems import too_many
+from ottla.web.gateway.cluster_problems import CLIENT_ERRORS, problem_of
+from ottla.web.gateway.problems import GatewayProblem, too_many
+from ottla.web.service.logins import Logins
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +51,9 @@ class CallerPool:
         self._clock = clock
         self._admit = admit
         self._callers: dict[str, CallerClients] = {}
-        self._logins: dict[str, asyncio.Future[CallerClients]] = {}
+        self._logins: Logins[CallerClients] = Logins(
+            clock, _is_refusal, _too_many_logins, running_max=limits.logins_max
+        )
         self._tasks = Tasks(_failed)
 
     def start(self) -> None:
@@ -71,16 +76,13 @@ class CallerPool:
     async def get(self, caller: KnownCaller) -> CallerClients:
         """Logs in unless the caller is known. Concurrent calls share one login. Raises the
         client's error if the cluster refuses, or a problem with status 429 if there is no room."""
-        key = caller.key
-        while True:
-            if (known := self.known(key)) is not None:
-                return known
-            login = self._logins.get(key)
-            if login is None:
-                return await self._log_in(caller)
-            await asyncio.wait([login])
+        known = self.known(caller.key)
+        if known is not None:
+            return known
+        return await self._logins.run(caller.key, lambda: self._log_in(caller))
 
     async def close(self) -> None:
+        await self._logins.close()
         await self._tasks.close()
         while self._callers:
             _, caller = self._callers.popitem()
@@ -89,34 +91,28 @@ class CallerPool:
     # ----
 
     async def _log_in(self, named: KnownCaller) -> CallerClients:
-        if len(self._logins) >= self._limits.logins_max:
-            raise too_many("CALLERS_EXHAUSTED", "Too many callers are logging in.")
         key = named.key
-        login = self._logins[key] = asyncio.get_running_loop().create_future()
+        await self._forget(key)
+        access = await self._admit(named.credentials)
+        caller = CallerClients(key, access.factory, expires_at=access.expires_at)
         try:
-            await self._forget(key)
-            access = await self._admit(named.credentials)
-            caller = CallerClients(key, access.factory, expires_at=access.expires_at)
-            try:
-                await caller.reader()
-                await self._make_room()
-            except BaseException:
-                await caller.close()
-                raise
-            caller.last_used = self._clock.monotonic()
-            self._callers[key] = caller
-            return caller
-        finally:
-            del self._logins[key]
-            login.cancel()
+            await caller.reader()
+            await self._make_room()
+        except BaseException:
+            await caller.close()
+            raise
+        caller.last_used = self._clock.monotonic()
+        self._callers[key] = caller
+        return caller
 
     async def _make_room(self) -> None:
-        if len(self._callers) < self._limits.callers_max:
-            return
-        idle = [caller for caller in self._callers.values() if not caller.users]
-        if not idle:
-            raise too_many("CALLERS_EXHAUSTED", "The gateway serves as many callers as it may.")
-        await self._forget(min(idle, key=lambda caller: caller.last_used).key)
+        """When it returns there is a place, until something else is awaited."""
+        while len(self._callers) >= self._limits.callers_max:
+            idle = [caller for caller in self._callers.values() if not caller.users]
+            if not idle:
+                raise too_many("CALLERS_EXHAUSTED", "The gateway serves as many callers as it may.")
+            # While its clients are closed, another login may take the place.
+            await self._forget(min(idle, key=lambda caller: caller.last_used).key)
 
     async def _forget(self, key: str) -> None:
         caller = self._callers.pop(key, None)
@@ -136,3 +132,12 @@ class CallerPool:
 
 def _failed(name: str, error: BaseException) -> None:
     _log.error("%s failed", name, exc_info=error)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Of these credentials. What a certificate's user lacks is a right, which may be granted."""
+    return isinstance(error, CLIENT_ERRORS) and problem_of(error).status == HTTPStatus.UNAUTHORIZED
+
+
+def _too_many_logins() -> GatewayProblem:
+    return too_many("CALLERS_EXHAUSTED", "Too many callers are logging in.")

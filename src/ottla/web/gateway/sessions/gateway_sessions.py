@@ -5,6 +5,7 @@ Both kinds of calls, the plain ones and those of REST v2, work on the same sessi
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -72,6 +73,7 @@ class GatewaySessions:
         # Those of streams as well, which end with the sessions.
         self.tasks = Tasks(_task_failed)
         self._opening: set[SessionName] = set()
+        self._leaving: set[asyncio.Task[None]] = set()
         # Messages that callers were given, since the start.
         self.delivered = 0
 
@@ -89,7 +91,7 @@ class GatewaySessions:
             raise GatewayProblem(
                 409, "SESSION_EXISTS", f"The consumer {name.instance} of {name.group} exists."
             )
-        self.table.check_room(name.caller)
+        self.table.check_room(name.caller, [each.caller for each in self._opening])
         self._opening.add(name)
         try:
             client = await caller.factory.start_consumer(options)
@@ -125,6 +127,8 @@ class GatewaySessions:
         for session in self.table:
             self.table.remove(session.name)
             await self._end(session)
+        while self._leaving:
+            await asyncio.wait(self._leaving)
 
     # ---- finding
 
@@ -297,8 +301,15 @@ class GatewaySessions:
             await self.commit_delivered(consumer)
 
     async def _end(self, session: ConsumerSession) -> None:
+        """Once begun, it goes on also if the request is cancelled: nothing else knows the consumer
+        any more."""
+        leaving = asyncio.get_running_loop().create_task(self._leave(session))
+        self._leaving.add(leaving)
+        leaving.add_done_callback(self._leaving.discard)
+        await asyncio.shield(leaving)
+
+    async def _leave(self, session: ConsumerSession) -> None:
         consumer = session.consumer
-        consumer.caller.users -= 1
         try:
             if consumer.auto_commits:
                 await self.commit_delivered(consumer)
@@ -308,6 +319,8 @@ class GatewaySessions:
             await consumer.client.close()
         except CLIENT_ERRORS as error:
             _log.info("a consumer of %s did not leave its group: %s", session.name.group, error)
+        finally:
+            consumer.caller.users -= 1
 
 
 def record_bytes(record: ConsumedRecord) -> int:

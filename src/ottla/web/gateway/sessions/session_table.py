@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -63,14 +63,16 @@ class SessionTable(Generic[T]):
     def get(self, name: SessionName) -> Session[T] | None:
         return self._sessions.get(name)
 
-    def check_room(self, caller: str) -> None:
-        """Raises a problem with status 429 if one session more is too many."""
-        if len(self._sessions) >= self.limits.sessions_max:
+    def check_room(self, caller: str, opening: Sequence[str] = ()) -> None:
+        """Raises a problem with status 429 if one session more is too many, beside those that are
+        being opened, of these callers."""
+        if len(self._sessions) + len(opening) >= self.limits.sessions_max:
             raise too_many("SESSIONS_EXHAUSTED", "The gateway has as many sessions as it may.")
-        if self._by_caller[caller] >= self.limits.per_caller_max:
+        count = self._by_caller[caller] + opening.count(caller)
+        if count >= self.limits.per_caller_max:
             raise too_many(
                 "SESSIONS_EXHAUSTED",
-                f"This caller has {self._by_caller[caller]} sessions, as many as it may: delete "
+                f"This caller has {count} sessions, as many as it may: delete "
                 "some, or let them expire.",
             )
 
