@@ -4,7 +4,7 @@ application.py     an ASGI application from routes: identity, limits, errors, me
 web_server.py     uvicorn on our event loop, with TLS and an orderly end
 listening.py       where to listen; beyond this host only with authentication
 identity.py        who sends a request, and cluster_login.py: whether the cluster agrees
-logins.py          logins at the cluster: shared, limited, and remembered where refused
+caller_logins.py   logins at the cluster: shared, limited, and remembered where refused
 bodies.py          bodies of requests, with limits
 problems.py        what went wrong, as an HTTP response
 monitoring.py      /metrics, /healthz and /readyz

@@ -19,13 +19,13 @@ from ottla.client.cluster.retries import is_refusal
 from ottla.client.settings import ClusterSettings
 from ottla.model import KafkaError
 from ottla.security.sasl.mechanism import Mechanism
+from ottla.web.service.caller_logins import CallerLogins, caller_security
 from ottla.web.service.identity import (
     BearerCredentials,
     Credentials,
     WebIdentity,
     parse_authorization,
 )
-from ottla.web.service.logins import Logins, caller_security
 from ottla.web.service.problems import HttpProblem, unauthorized
 from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -59,7 +59,7 @@ class ClusterLogin:
         self._key = seams.dice.uuid() + seams.dice.uuid()
         # Refusals are kept elsewhere: they must not displace these.
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
-        self._logins: Logins[WebIdentity] = Logins(seams.clock, _is_refusal, _full)
+        self._logins: CallerLogins[WebIdentity] = CallerLogins(seams.clock, _is_refusal, _full)
 
     async def identify(self, authorization: str) -> WebIdentity:
         """Raises HttpProblem: 401 for a refusal, 503 if the cluster cannot be asked, 429 for too

@@ -23,8 +23,8 @@ from ottla.web.gateway.callers.credentials import (
 )
 from ottla.web.gateway.callers.delegation import TokenIssuer
 from ottla.web.gateway.ottla_clients import OttlaClientFactory
+from ottla.web.service.caller_logins import caller_security, scram
 from ottla.web.service.identity import BearerCredentials
-from ottla.web.service.logins import caller_security, scram
 
 _MS: Final = 1_000
 _JWT_PARTS: Final = 3

@@ -19,7 +19,7 @@ from ottla.web.gateway.callers.credentials import CallerCredentials, KnownCaller
 from ottla.web.gateway.clients import ClientFactory
 from ottla.web.gateway.cluster_problems import CLIENT_ERRORS, problem_of
 from ottla.web.gateway.problems import GatewayProblem, too_many
-from ottla.web.service.logins import Logins
+from ottla.web.service.caller_logins import CallerLogins
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class CallerPool:
         self._clock = clock
         self._admit = admit
         self._callers: dict[str, CallerClients] = {}
-        self._logins: Logins[CallerClients] = Logins(
+        self._logins: CallerLogins[CallerClients] = CallerLogins(
             clock, _is_refusal, _too_many_logins, running_max=limits.logins_max
         )
         self._tasks = Tasks(_failed)

@@ -37,7 +37,7 @@ class _Refusal(NamedTuple):
     until: float
 
 
-class Logins(Generic[T]):
+class CallerLogins(Generic[T]):
     """`is_refusal` says which errors of a login the same credentials would get again; `full` makes
     the error for a request that finds too many logins running. Ended by `close`."""
 

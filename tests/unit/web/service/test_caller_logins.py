@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from ottla.runtime.system_clock import SystemClock
-from ottla.web.service.logins import Logins
+from ottla.web.service.caller_logins import CallerLogins
 from ottla.web.service.problems import HttpProblem, unauthorized
 
 
@@ -27,7 +27,7 @@ class Cluster:
         self.is_open = asyncio.Event()
         self.is_open.set()
         self.clock = SetClock()
-        self.callers: Logins[str] = Logins(
+        self.callers: CallerLogins[str] = CallerLogins(
             self.clock, _is_refusal, lambda: HttpProblem(429, "full"), running_max=2
         )
 
