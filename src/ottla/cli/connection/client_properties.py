@@ -109,8 +109,9 @@ def _require_known(name: str) -> None:
     from ottla.client.administration.settings import ADMIN_PROPERTIES
     from ottla.client.consuming.properties import CONSUMER
     from ottla.client.settings.producer import PRODUCER
+    from ottla.client.sharing.properties import SHARE_CONSUMER
 
-    known = {*ADMIN_PROPERTIES, *CONSUMER, *PRODUCER}
+    known = {*ADMIN_PROPERTIES, *CONSUMER, *PRODUCER, *SHARE_CONSUMER}
     if name in known:
         return
     near = get_close_matches(name, sorted(known), n=2)

@@ -12,6 +12,8 @@ from ottla.client.consuming.consumer import Consumer
 from ottla.client.consuming.properties import CONSUMER
 from ottla.client.producing.producer import Producer
 from ottla.client.settings.producer import PRODUCER
+from ottla.client.sharing.properties import SHARE_CONSUMER
+from ottla.client.sharing.share_consumer import ShareConsumer
 from ottla.client.sync.producer import Producer as SyncProducer
 
 # Without a group, a start is always given.
@@ -55,3 +57,10 @@ def new_consumer(access: ClusterAccess, configs: Mapping[str, Any] | None = None
     properties = {**_CONSUMER, **(configs or {}), **client_properties(access, CONSUMER)}
     with refused_properties():
         return Consumer(properties | {"bootstrap.servers": access.bootstrap})
+
+
+def new_share_consumer(access: ClusterAccess, configs: Mapping[str, Any]) -> ShareConsumer:
+    """The user's properties override these configs. Raises CommandError."""
+    properties = {**configs, **client_properties(access, SHARE_CONSUMER)}
+    with refused_properties():
+        return ShareConsumer(properties | {"bootstrap.servers": access.bootstrap})

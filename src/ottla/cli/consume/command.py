@@ -73,6 +73,26 @@ def consume(
             rich_help_panel=_WHICH,
         ),
     ] = None,
+    share: Annotated[
+        str | None,
+        typer.Option(
+            "--share",
+            metavar="GROUP",
+            help="Read as a member of this share group, and acknowledge what was printed.",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    acknowledge: Annotated[
+        str,
+        typer.Option(
+            "--acknowledge",
+            metavar="HOW",
+            help="With --share: [cyan]accept[/]; [cyan]reject[/]; or [cyan]release[/], which "
+            "gives all records back when the command ends.",
+            rich_help_panel=_WHICH,
+        ),
+    ] = "accept",
     timestamps: Annotated[
         bool, typer.Option("--timestamps", "-t", help="Timestamps, in UTC.", rich_help_panel=_HOW)
     ] = False,
@@ -107,6 +127,7 @@ def consume(
       ottla consume orders --from -10 --keys --offsets  the last ten of each partition
       ottla consume orders --from 15m --follow          from 15 minutes ago, then wait for more
       ottla consume orders --group billing --follow     as a member of a group
+      ottla consume orders --share shipping             as a member of a share group
       ottla consume orders --format '%p %o %k %v\\n'
       ottla consume orders --json | jq .value
 
@@ -125,7 +146,13 @@ def consume(
         output = open_output(
             choose_line(shown, line_format, is_terminal=is_terminal, as_json=as_json, as_hex=as_hex)
         )
-        if group is None:
+        if share is not None or acknowledge != "accept":
+            from ottla.cli.consume.share import ShareRequest, check_options, run_share
+
+            how = check_options(share, group, position, partitions, acknowledge)
+            sharing = ShareRequest(topic, share or "", how, follow, records_max)
+            run_share(options, terminal, clock, sharing, output)
+        elif group is None:
             from ottla.cli.consume.run import ConsumeRequest, run_consume
 
             request = ConsumeRequest(topic, tuple(partitions or ()), position, follow, records_max)

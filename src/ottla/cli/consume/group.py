@@ -6,9 +6,8 @@ between, the next run writes them again. Ctrl-C commits and leaves the group.
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from ottla.cli.connection.admin_connection import doing, with_admin
@@ -17,7 +16,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.connection.connection_watch import ConnectionWatch, answers
 from ottla.cli.connection.data_clients import new_consumer
 from ottla.cli.connection.topic_lookup import existing_partitions, last_stable_offsets
-from ottla.cli.consume.loop import read_until_done
+from ottla.cli.consume.loop import interruption_stops, read_until_done
 from ottla.cli.consume.output import RecordOutput
 from ottla.cli.consume.start_position import Anchor, StartPosition
 from ottla.cli.display.terminal import Terminal
@@ -207,7 +206,7 @@ async def _consume(
     reading = GroupReading(consumer, request, ends, terminal, clock)
     with doing(f"read as a member of {request.group}"):
         try:
-            with _interruption_stops(reading) as was_interrupted:
+            with interruption_stops(reading.stop) as was_interrupted:
                 await read_until_done(
                     reading, consumer, output, terminal, clock, watch, title=request.topic
                 )
@@ -217,21 +216,3 @@ async def _consume(
     # With --follow Ctrl-C is the normal end.
     if was_interrupted() and not request.follow:
         raise KeyboardInterrupt
-
-
-@contextmanager
-def _interruption_stops(reading: GroupReading) -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C stops the reading after complete records; the second interrupts at once."""
-    was_interrupted = False
-
-    def on_interrupt(_number: int, _frame: object) -> None:
-        nonlocal was_interrupted
-        was_interrupted = True
-        signal.signal(signal.SIGINT, before)
-        reading.stop()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield lambda: was_interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)

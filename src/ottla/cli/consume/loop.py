@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, Protocol, TypeVar
 
 from ottla.cli.connection.connection_watch import ConnectionWatch
 from ottla.cli.consume.output import RecordOutput
 from ottla.cli.display.record_progress import RecordProgress
 from ottla.cli.display.terminal import Terminal
-from ottla.client.consuming.consumer import Consumer
-from ottla.client.records import ConsumedRecord
 from ottla.runtime.clock import Clock
 
 POLL_S: Final = 0.5
+_R = TypeVar("_R")
+_RIn = TypeVar("_RIn", contravariant=True)
+_ROut = TypeVar("_ROut", covariant=True)
 
 
-class TopicReading(Protocol):
+class RecordSource(Protocol[_ROut]):
+    """A consumer."""
+
+    async def poll(self, seconds: float, /) -> Sequence[_ROut]: ...
+
+
+class TopicReading(Protocol[_RIn]):
     """Decides where to begin, which records to write and when to stop."""
 
     records: int
@@ -31,15 +40,15 @@ class TopicReading(Protocol):
 
     async def begin(self) -> None: ...
 
-    def take(self, records: Sequence[ConsumedRecord], output: RecordOutput) -> None: ...
+    def take(self, records: Sequence[_RIn], output: RecordOutput) -> None: ...
 
     async def flushed(self) -> None:
         """Called when all records taken are written."""
 
 
 async def read_until_done(
-    reading: TopicReading,
-    consumer: Consumer,
+    reading: TopicReading[_R],
+    consumer: RecordSource[_R],
     output: RecordOutput,
     terminal: Terminal,
     clock: Clock,
@@ -62,3 +71,21 @@ async def read_until_done(
                 done=reading.records,
                 total=reading.records_expected,
             )
+
+
+@contextmanager
+def interruption_stops(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C stops the reading after complete records; the second interrupts at once."""
+    was_interrupted = False
+
+    def on_interrupt(_number: int, _frame: object) -> None:
+        nonlocal was_interrupted
+        was_interrupted = True
+        signal.signal(signal.SIGINT, before)
+        stop()
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield lambda: was_interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)

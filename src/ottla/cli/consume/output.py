@@ -12,10 +12,12 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from ottla.cli.display.cells import moment
 from ottla.cli.display.terminal import json_line
 from ottla.client.records import ConsumedRecord
+from ottla.client.sharing.records import SharedRecord
 from ottla.dump.plain import put_bytes
 from ottla.wire.records.header import TimestampType
 
 Encode: TypeAlias = Callable[[bytes | None], bytes]
+PrintedRecord: TypeAlias = ConsumedRecord | SharedRecord
 
 
 class Shown(NamedTuple):
@@ -30,12 +32,12 @@ class Shown(NamedTuple):
 class RecordOutput:
     """Collects records, and writes them at once on `flush`."""
 
-    def __init__(self, stream: BinaryIO, to_line: Callable[[ConsumedRecord], bytes]) -> None:
+    def __init__(self, stream: BinaryIO, to_line: Callable[[PrintedRecord], bytes]) -> None:
         self._stream = stream
         self._to_line = to_line
         self._lines: list[bytes] = []
 
-    def append(self, record: ConsumedRecord) -> None:
+    def append(self, record: PrintedRecord) -> None:
         self._lines.append(self._to_line(record))
 
     def flush(self) -> None:
@@ -44,7 +46,7 @@ class RecordOutput:
         self._lines.clear()
 
 
-def open_output(to_line: Callable[[ConsumedRecord], bytes]) -> RecordOutput:
+def open_output(to_line: Callable[[PrintedRecord], bytes]) -> RecordOutput:
     """An output to standard output."""
     return RecordOutput(sys.stdout.buffer, to_line)
 
@@ -56,7 +58,7 @@ class TextLine:
         self._shown = shown
         self._encode = encode
 
-    def __call__(self, record: ConsumedRecord) -> bytes:
+    def __call__(self, record: PrintedRecord) -> bytes:
         parts = []
         if self._shown.timestamp:
             parts.append(moment(record.timestamp).encode())
@@ -70,7 +72,7 @@ class TextLine:
         return b"\t".join(parts) + b"\n"
 
 
-def json_of(record: ConsumedRecord) -> bytes:
+def json_of(record: PrintedRecord) -> bytes:
     return json_line(record_json(record)).encode()
 
 
@@ -98,7 +100,7 @@ def as_hexadecimal(data: bytes | None) -> bytes:
     return b"null" if data is None else data.hex().encode()
 
 
-def record_json(record: ConsumedRecord) -> dict[str, Any]:
+def record_json(record: PrintedRecord) -> dict[str, Any]:
     """A record with the field names of `ottla dump --json`; `ottla produce` can read it."""
     is_append_time = record.timestamp_type is TimestampType.LOG_APPEND_TIME
     fields: dict[str, Any] = {
@@ -109,13 +111,15 @@ def record_json(record: ConsumedRecord) -> dict[str, Any]:
         "timestamp": record.timestamp,
         "timestamp_type": "log_append_time" if is_append_time else "create_time",
     }
+    if isinstance(record, SharedRecord):
+        fields["delivery_count"] = record.delivery_count
     put_bytes(fields, "key", record.key)
     put_bytes(fields, "value", record.value)
     fields["headers"] = [_header_json(name, value) for name, value in record.headers]
     return fields
 
 
-def headers_text(record: ConsumedRecord, encode: Encode) -> bytes:
+def headers_text(record: PrintedRecord, encode: Encode) -> bytes:
     """`name=value,name=value`."""
     return b",".join(name.encode() + b"=" + encode(value) for name, value in record.headers)
 

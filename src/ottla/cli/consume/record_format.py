@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from ottla.cli.consume.output import (
     Encode,
+    PrintedRecord,
     Shown,
     TextLine,
     as_bytes,
@@ -22,9 +23,8 @@ from ottla.cli.consume.output import (
     json_of,
 )
 from ottla.cli.exit_codes import CommandError, ExitCode
-from ottla.client.records import ConsumedRecord
 
-Part: TypeAlias = Callable[[ConsumedRecord], bytes]
+Part: TypeAlias = Callable[[PrintedRecord], bytes]
 
 _TOKEN: Final = re.compile(r"%(?P<directive>.?)|\\(?P<escape>x[0-9A-Fa-f]{2}|.?)", re.DOTALL)
 _ESCAPES: Final = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
@@ -39,7 +39,7 @@ class RecordFormat:
         """Raises CommandError for a directive that is not in the list above."""
         self._parts = _parse(template, _directives(encode))
 
-    def __call__(self, record: ConsumedRecord) -> bytes:
+    def __call__(self, record: PrintedRecord) -> bytes:
         return b"".join(part if isinstance(part, bytes) else part(record) for part in self._parts)
 
 

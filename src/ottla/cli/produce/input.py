@@ -17,7 +17,9 @@ from ottla.cli.produce.input_source import InputSource
 Headers = tuple[tuple[str, bytes | None], ...]
 
 # What `ottla consume --json` prints besides; it says where a record was, not what it is.
-IGNORED_FIELDS: Final = frozenset({"topic", "offset", "timestamp_type", "leader_epoch"})
+IGNORED_FIELDS: Final = frozenset(
+    {"topic", "offset", "timestamp_type", "leader_epoch", "delivery_count"}
+)
 KNOWN_FIELDS: Final = frozenset(
     {"key", "key_encoding", "value", "value_encoding", "headers", "partition", "timestamp"}
 )

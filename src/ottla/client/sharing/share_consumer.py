@@ -159,6 +159,11 @@ class ShareConsumer:
         membership = self._fetcher.membership
         return frozenset() if membership is None else membership.topics
 
+    def assignment(self) -> frozenset[TopicPartition]:
+        """The partitions that the group has assigned to this member, of topics whose names are
+        known; other members may have them too."""
+        return self._fetcher.assigned()
+
     # ---- records
 
     async def poll(

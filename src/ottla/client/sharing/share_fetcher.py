@@ -100,6 +100,10 @@ class ShareFetcher:
     def sessions(self) -> list[NodeShareSession]:
         return [node.session for node in self._nodes.values()]
 
+    def assigned(self) -> frozenset[TopicPartition]:
+        """The assigned partitions that have leaders."""
+        return frozenset(name for names in self._wanted().values() for name in names)
+
     def pump(self) -> None:
         """Starts requests to the nodes that have none in flight."""
         if self._cluster.tasks.is_closed:

@@ -83,6 +83,9 @@ class ShareConsumer:
     def subscription(self) -> frozenset[str]:
         return self._thread.call(self._consumer.subscription)
 
+    def assignment(self) -> frozenset[TopicPartition]:
+        return self._thread.call(self._consumer.assignment)
+
     # ---- records
 
     def poll(self, timeout: float = 0.0, max_records: int | None = None) -> list[SharedRecord]:
