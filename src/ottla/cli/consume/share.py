@@ -82,7 +82,7 @@ def check_options(
     raise CommandError(problem, exit_code=ExitCode.USAGE)
 
 
-class ShareReading:
+class ShareRun:
     """One run as a member. Without `follow` it stops when no records were available for a while."""
 
     def __init__(
@@ -195,7 +195,7 @@ async def _consume(
     names = {TopicPartition(request.topic, each) for each in partitions}
     await _note_start(admin, terminal, request, names)
     watch = ConnectionWatch(clock, terminal, lambda: answers(admin), is_patient=request.follow)
-    reading = ShareReading(consumer, request, terminal, clock)
+    reading = ShareRun(consumer, request, terminal, clock)
     with doing(f"read as a member of {request.group}"):
         try:
             with interruption_stops(reading.stop) as was_interrupted:
