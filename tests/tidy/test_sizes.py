@@ -21,7 +21,7 @@ LONG_FUNCTIONS = {
     # The steps of opening a log, in their order.
     "ottla.storage.log.log_loading.load_log": 74,
     # Lists of options with their help.
-    "ottla.cli.consume.command.consume": 122,
+    "ottla.cli.consume.command.consume": 121,
     "ottla.cli.dump.command.dump": 110,
     "ottla.cli.produce.command.produce": 135,
     # Loops that Numba compiles; calls between them would cost more than the repetition.

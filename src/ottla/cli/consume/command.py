@@ -12,6 +12,38 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 _WHICH = "Which records"
 _HOW = "What a line shows before the value, separated by tabs"
 
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        "-g",
+        metavar="GROUP",
+        help="Read as a member of this group, from its committed offsets, and commit offsets.",
+        show_default=False,
+        rich_help_panel=_WHICH,
+    ),
+]
+Share = Annotated[
+    str | None,
+    typer.Option(
+        "--share",
+        metavar="GROUP",
+        help="Read as a member of this share group, and acknowledge what was printed.",
+        show_default=False,
+        rich_help_panel=_WHICH,
+    ),
+]
+HowAcknowledged = Annotated[
+    str,
+    typer.Option(
+        "--acknowledge",
+        metavar="HOW",
+        help="With --share: [cyan]accept[/]; [cyan]reject[/]; or [cyan]release[/], which "
+        "gives all records back when the command ends.",
+        rich_help_panel=_WHICH,
+    ),
+]
+
 
 @cluster_command
 def consume(
@@ -62,37 +94,9 @@ def consume(
             rich_help_panel=_WHICH,
         ),
     ] = False,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            "--group",
-            "-g",
-            metavar="GROUP",
-            help="Read as a member of this group, from its committed offsets, and commit offsets.",
-            show_default=False,
-            rich_help_panel=_WHICH,
-        ),
-    ] = None,
-    share: Annotated[
-        str | None,
-        typer.Option(
-            "--share",
-            metavar="GROUP",
-            help="Read as a member of this share group, and acknowledge what was printed.",
-            show_default=False,
-            rich_help_panel=_WHICH,
-        ),
-    ] = None,
-    acknowledge: Annotated[
-        str,
-        typer.Option(
-            "--acknowledge",
-            metavar="HOW",
-            help="With --share: [cyan]accept[/]; [cyan]reject[/]; or [cyan]release[/], which "
-            "gives all records back when the command ends.",
-            rich_help_panel=_WHICH,
-        ),
-    ] = "accept",
+    group: Group = None,
+    share: Share = None,
+    acknowledge: HowAcknowledged = "accept",
     timestamps: Annotated[
         bool, typer.Option("--timestamps", "-t", help="Timestamps, in UTC.", rich_help_panel=_HOW)
     ] = False,
