@@ -252,7 +252,7 @@ class Broker:
             self.clock,
             connections_max=world.connections_max,
         )
-        self.tenants = TenantListeners(Tenancy(self.cluster, self.dice))
+        self.tenants = TenantListeners(Tenancy(self.cluster, self.dice), self.clock, self.tasks)
         self.owner_limits = OwnerLimits(
             self.cluster, self.tenants.tenancy, self.groups, self.partitions, self.clock
         )

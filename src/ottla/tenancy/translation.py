@@ -5,6 +5,8 @@ anchors for the beginning are left out, because patterns match whole names anywa
 
 Topic ids of other tenants are replaced with ids that no topic has, and back in the response, so
 that the client gets the error for an unknown topic under the id that it sent.
+
+The bytes of group members are left alone here: member_bytes.py translates them.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from collections.abc import Callable
 from typing import Final
 
 from ottla.model import ZERO_UUID, Buffer, Uuid
-from ottla.tenancy.group_protocol import rewritten_assignment, rewritten_subscription
 from ottla.wire.errors import ProtocolError
 from ottla.wire.schema.renaming import NotVisibleError
 
@@ -101,10 +102,9 @@ class InwardNames:
         return text
 
     def subscription(self, data: Buffer) -> Buffer:
-        return rewritten_subscription(data, self.topic)
+        return data
 
-    def assignment(self, data: Buffer) -> Buffer:
-        return rewritten_assignment(data, self.topic)
+    assignment = subscription
 
 
 def _without_anchors(pattern: str) -> str:
@@ -170,11 +170,6 @@ class OutwardNames:
         return text.replace(self._prefix, "")
 
     def subscription(self, data: Buffer) -> Buffer:
-        return rewritten_subscription(data, self._shown)
+        return data
 
-    def assignment(self, data: Buffer) -> Buffer:
-        return rewritten_assignment(data, self._shown)
-
-    def _shown(self, name: str) -> str:
-        """Bytes of other protocols may look like a subscription, and contain anything."""
-        return name.removeprefix(self._prefix)
+    assignment = subscription

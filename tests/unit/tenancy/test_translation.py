@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from ottla.coordinator.groups.consumer.pattern import Pattern, PatternError
 from ottla.model import Uuid
 from ottla.tenancy.group_protocol import rewritten_assignment, rewritten_subscription
+from ottla.tenancy.member_bytes import MemberBytes
 from ottla.tenancy.tenant import Tenant, TenantLimits, check_tenant_name, tenants_of
 from ottla.tenancy.translation import InwardNames, OutwardNames, TopicIds
+from ottla.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from ottla.wire.schema.renaming import NotVisibleError
 from ottla.wire.stored.consumer_protocol import (
     ConsumerProtocolAssignment,
@@ -77,13 +79,35 @@ def test_ids_of_others_are_unknown_ids_and_come_back() -> None:
     assert OUTWARD.topic_id(Uuid(bytes(16))) == Uuid(bytes(16))
 
 
+def shown(name: str) -> str:
+    return name.removeprefix("acme.")
+
+
 @given(st.binary(max_size=60))
 def test_bytes_of_other_protocols_are_left_alone_or_come_back(data: bytes) -> None:
-    for inward, outward in (
-        (INWARD.subscription, OUTWARD.subscription),
-        (INWARD.assignment, OUTWARD.assignment),
-    ):
-        assert bytes(outward(inward(data))) == data or not data
+    for rewritten in (rewritten_subscription, rewritten_assignment):
+        assert bytes(rewritten(rewritten(data, INWARD.topic), shown)) == data or not data
+
+
+def test_bytes_of_all_members_are_translated_and_equal_ones_once() -> None:
+    metadata = [
+        b"\0\0" + ConsumerProtocolSubscription(topics=topics).encode(0)
+        for topics in (["a"], ["b"], ["a"])
+    ]
+    members = [
+        JoinGroupResponseMember(member_id=str(index), metadata=each)
+        for index, each in enumerate(metadata)
+    ]
+    response = JoinGroupResponse(members=members, leader="0")
+    found = MemberBytes(response, 5, INWARD.topic)
+    assert len(found) == len(list(found.steps())) == 2
+    assert [member.metadata for member in members] == metadata
+    found.apply()
+    assert [b"acme." in bytes(member.metadata) for member in members] == [True] * 3
+    back = MemberBytes(response, 5, shown)
+    assert list(back.steps())
+    back.apply()
+    assert [bytes(member.metadata) for member in members] == metadata
 
 
 @pytest.mark.parametrize("declared", [0, 1, 2, 3, 9])

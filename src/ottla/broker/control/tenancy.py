@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -41,7 +40,8 @@ class Tenancy:
         # Turns the topic ids of other tenants into ids that no topic has.
         self._mask = bytes(dice.uuid())
         self._tenants: dict[str, Tenant] = {}
-        self.connections: Counter[str] = Counter()
+        # How to close each connection, by tenant and by what stands for the connection.
+        self._connections: dict[str, dict[object, Callable[[], None]]] = {}
         self.limits_retained_bytes = False
         self._follow()
         cluster.metadata.listen(self._metadata_changed)
@@ -72,19 +72,22 @@ class Tenancy:
         tenant = self._tenants.get(name)
         return TenantLimits() if tenant is None else tenant.limits
 
-    def open(self, name: str) -> None:
-        """Counts a connection. Raises ConnectionAbortedError if the tenant has too many."""
+    def open(self, name: str, connection: object, close: Callable[[], None]) -> None:
+        """Counts a connection, which is closed when the tenant is deleted. Raises
+        ConnectionAbortedError if the tenant has too many."""
         limit = self.limits_of(name).connections
-        if limit is not None and self.connections[name] >= limit:
+        known = self._connections.setdefault(name, {})
+        if limit is not None and len(known) >= limit:
             raise ConnectionAbortedError(
                 f"tenant {name} has {limit} connections to this node, which is its limit"
             )
-        self.connections[name] += 1
+        known[connection] = close
 
-    def close(self, name: str) -> None:
-        self.connections[name] -= 1
-        if not self.connections[name]:
-            del self.connections[name]
+    def close(self, name: str, connection: object) -> None:
+        known = self._connections.get(name, {})
+        known.pop(connection, None)
+        if not known:
+            self._connections.pop(name, None)
 
     def _topic_name(self, topic_id: Uuid) -> str | None:
         topic = self._cluster.image.topics.by_id.get(topic_id)
@@ -99,3 +102,6 @@ class Tenancy:
         self.limits_retained_bytes = any(
             tenant.limits.retained_bytes is not None for tenant in self._tenants.values()
         )
+        for name in self._connections.keys() - self._tenants.keys():
+            for close in list(self._connections[name].values()):
+                close()

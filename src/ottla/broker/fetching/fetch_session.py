@@ -9,7 +9,7 @@ node are in fetch_session_cache.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 from ottla.broker.fetching.follower_changes import FollowerChanges
@@ -31,6 +31,7 @@ class FetchSession:
         "follower_changes",
         "id",
         "opened_at",
+        "owner",
         "size",
         "used_at",
         "wanted",
@@ -40,6 +41,7 @@ class FetchSession:
         self,
         session_id: int,
         wanted: Iterable[SessionPartition],
+        owner: Hashable = None,
         *,
         follower: NodeId | None,
         opened_at: float,
@@ -47,6 +49,8 @@ class FetchSession:
         self.id = session_id
         self.epoch = INITIAL_EPOCH + 1
         self.wanted = {each.key: each for each in wanted}
+        # The identity of the client that opened the session.
+        self.owner = owner
         # The registered broker that opened the session; None for a consumer.
         self.follower = follower
         # By the monotonic clock, like `used_at`.

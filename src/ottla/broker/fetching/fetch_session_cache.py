@@ -11,6 +11,9 @@ new session evicts the first of these that exists:
 If there is none, the response has no session (id 0), and the client sends a full fetch next time.
 Apache Kafka does the same, except that its rule 2 evicts the smallest session.
 
+A session is only for clients with the identity of the one that opened it: ids have 31 bits and can
+be guessed. For others it does not exist.
+
 Three limits are Ottla's own:
 - A follower has at most `_SESSIONS_PER_FOLLOWER_MAX` sessions; a further one evicts its own least
   recently used. Until brokers are authenticated, any client can claim to be a follower, and must
@@ -23,7 +26,7 @@ A session that grows beyond a limit is closed with FETCH_SESSION_ID_NOT_FOUND.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from ottla.broker.fetching.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, FetchSession
@@ -67,16 +70,18 @@ class FetchSessionCache:
         return len(self._sessions)
 
     def enter(
-        self, request: FetchRequest, *, follower: NodeId | None = None
+        self, request: FetchRequest, owner: Hashable = None, *, follower: NodeId | None = None
     ) -> FetchSession | None:
-        """The session of a request, or None for a fetch without one. `follower` is the registered
-        broker that sent the request; None for a consumer."""
+        """The session of a request, or None for a fetch without one. `owner` is the identity of the
+        sender; `follower` is the registered broker that sent the request, None for a consumer."""
         session_id, epoch = request.session_id, request.session_epoch
         session = self._sessions.get(session_id)
+        if session is not None and session.owner != owner:
+            session = None
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if session is not None:
                 self._close(session)
-            return self._maybe_open(request, follower) if epoch == INITIAL_EPOCH else None
+            return self._maybe_open(request, owner, follower) if epoch == INITIAL_EPOCH else None
         if session is None:
             raise KafkaError(
                 ErrorCode.FETCH_SESSION_ID_NOT_FOUND, f"no fetch session has the id {session_id}"
@@ -92,7 +97,9 @@ class FetchSessionCache:
             self._resize(session)
         return session
 
-    def _maybe_open(self, request: FetchRequest, follower: NodeId | None) -> FetchSession | None:
+    def _maybe_open(
+        self, request: FetchRequest, owner: Hashable, follower: NodeId | None
+    ) -> FetchSession | None:
         size = sum(len(topic.partitions) for topic in request.topics)
         if not self._sessions_max or size > self._size_max():
             return None
@@ -102,7 +109,9 @@ class FetchSessionCache:
         while session_id in self._sessions:
             session_id = self._dice.between(low=1, high=_SESSION_ID_MAX)
         now = self._clock.monotonic()
-        session = FetchSession(session_id, wanted_of(request), follower=follower, opened_at=now)
+        session = FetchSession(
+            session_id, wanted_of(request), owner, follower=follower, opened_at=now
+        )
         self._sessions[session_id] = session
         self._ranking_of(session).add(session)
         if follower is not None:

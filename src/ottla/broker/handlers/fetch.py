@@ -60,7 +60,11 @@ def fetch(
         follower = FetchingFollower(node_id, _NO_EPOCH if state is None else state.replica_epoch)
         is_registered = _is_registered(cluster, follower)
     try:
-        session = fetch_sessions.enter(request, follower=NodeId(node_id) if is_registered else None)
+        session = fetch_sessions.enter(
+            request,
+            context.rights.identity,
+            follower=NodeId(node_id) if is_registered else None,
+        )
     except KafkaError as error:
         return FetchResponse(error_code=error.code)
     if follower is None:

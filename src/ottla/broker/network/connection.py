@@ -98,7 +98,7 @@ class ClientConnection:
         self._door = door
         self._turns = turns
         self._throttling = Throttling(
-            quotas, clock, self._begin_turn, is_measured=counters.measures_requests
+            quotas, clock, self._begin_turn, is_measured=self._is_measured
         )
         self._monotonic = clock.monotonic
         self.last_active = self._turn_started = self._arrived = self._monotonic()
@@ -305,7 +305,7 @@ class ClientConnection:
             context = self._senders.make(api, version, client_id)
         if self._door is not None:
             self._door.enter(request, version)
-        metrics = timing = None
+        metrics = timing = charge = None
         if self._is_measured:
             metrics = api.metrics
             if metrics.of_followers is not None:
@@ -322,10 +322,10 @@ class ClientConnection:
                 timing = (metrics, times, self._arrived, started, handled, handled)
         else:
             answer = api.handler(context, request)
-        charge = None
         if self._quotas.is_enabled:
-            size = len(frame)
-            charge = self._throttling.charge_of(api, context, request, size, started)
+            charge = self._throttling.charge_of(api, context, request, len(frame), started)
+            if charge is not None:
+                answer = charge.timed(answer)
         if isinstance(answer, Message) and not self._queue:
             if charge is not None:
                 self._throttling.apply(charge, answer)

@@ -48,6 +48,9 @@ class ClientConnectionEnd(Protocol):
     @property
     def session(self) -> ClientSession: ...
 
+    def close(self) -> None:
+        """Closes it after the responses already written are sent."""
+
     def when_closed(self, callback: Callable[[], None]) -> None:
         """Calls `callback` once, when the connection has closed."""
 
@@ -135,9 +138,22 @@ class HandledApi:
         self._has_unstable = has_unstable
         self._given = handler
         self._given_rights = rights
+        self._wrap: Callable[[Handler], Handler] | None = None
+
+    def wrapped(self, wrap: Callable[[Handler], Handler]) -> HandledApi:
+        """The same API, with a handler around its own."""
+        api = HandledApi(
+            self.key, self._node, package=self._package, has_unstable=self._has_unstable
+        )
+        api._wrap = wrap
+        return api
 
     @cached_property
     def handler(self) -> Handler:
+        handler = self._own_handler()
+        return handler if self._wrap is None else self._wrap(handler)
+
+    def _own_handler(self) -> Handler:
         if self._given is not None:
             return bind(self._given, self._node)
         registered = self._import()

@@ -59,7 +59,7 @@ class SenderContexts:
             if self._user != rights.principal.name:
                 self._count(rights)
             if self._door is not None:
-                rights = self._door.confine(rights)
+                rights = self._door.confine(rights, self._connection.close)
         rights = rights.declaring(api.rights)
         host, user = self._session.host, rights.principal.name
         is_known = rights.principal != ANONYMOUS

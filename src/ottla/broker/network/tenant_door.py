@@ -8,10 +8,14 @@ possible, the connection is closed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from ottla.broker.control.tenancy import Tenancy, TenantNames
 from ottla.broker.network.handling import HandledApi
+from ottla.broker.network.member_translation import MEMBER_APIS, MemberTranslation
+from ottla.runtime.clock import Clock
+from ottla.runtime.tasks import Tasks
 from ottla.security.acls.rights import Rights
 from ottla.tenancy.served_apis import PUBLIC_APIS, TENANT_APIS
 from ottla.wire.apis import ApiKey
@@ -20,7 +24,7 @@ from ottla.wire.schema import Message
 from ottla.wire.schema.renaming import NotVisibleError, renamer_of
 
 # Their responses are made for one request, and share nothing with the state of the node.
-_UNSHARED: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.SHARE_FETCH})
+_UNSHARED: Final = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.SHARE_FETCH, *MEMBER_APIS})
 
 
 class TenantDoor:
@@ -33,13 +37,14 @@ class TenantDoor:
         self._listener = listener
         self._names: TenantNames | None = None
 
-    def confine(self, rights: Rights) -> Rights:
-        """The rights of an identified client. Raises ConnectionAbortedError if it has no tenant."""
+    def confine(self, rights: Rights, close: Callable[[], None]) -> Rights:
+        """The rights of an identified client. Raises ConnectionAbortedError if it has no tenant.
+        `close` closes the connection, if the tenant is deleted."""
         names = self._names
         if names is None or names.name not in self._tenancy.tenants:
             self.end()
             names = self._tenancy.names_for(self._listener, rights.principal)
-            self._tenancy.open(names.name)
+            self._tenancy.open(names.name, self, close)
             self._names = names
         return rights.confined(names.prefix)
 
@@ -74,15 +79,17 @@ class TenantDoor:
 
     def end(self) -> None:
         if self._names is not None:
-            self._tenancy.close(self._names.name)
+            self._tenancy.close(self._names.name, self)
             self._names = None
 
 
 class TenantListeners:
     """What connections to the listeners of tenants get."""
 
-    def __init__(self, tenancy: Tenancy) -> None:
+    def __init__(self, tenancy: Tenancy, clock: Clock, tasks: Tasks) -> None:
         self.tenancy = tenancy
+        self._clock = clock
+        self._tasks = tasks
         self._apis: dict[int, HandledApi] = {}
 
     def door(self, listener: str) -> TenantDoor | None:
@@ -94,4 +101,8 @@ class TenantListeners:
             return apis
         if not self._apis:
             self._apis = {key: api for key, api in apis.items() if key in TENANT_APIS}
+            for key in MEMBER_APIS:
+                self._apis[key] = apis[key].wrapped(
+                    lambda handler: MemberTranslation(handler, self._clock, self._tasks).handle
+                )
         return self._apis

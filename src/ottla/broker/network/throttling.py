@@ -8,9 +8,11 @@ over. Requests of other nodes, and Fetch requests of followers, are exempt.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ottla.broker.network.handling import HandledApi, RequestContext
+from ottla.broker.network.handling import Answer, HandledApi, RequestContext
+from ottla.broker.network.pending import Pending
+from ottla.broker.network.timed_steps import TimedSteps
 from ottla.broker.quotas.client_quotas import ClientQuotas
 from ottla.quotas.entities import QuotaKey
 from ottla.runtime.clock import Clock, Timer
@@ -45,13 +47,37 @@ _OF_NODES: Final = frozenset(
 _PERCENT: Final = 100
 
 
-class Charge(NamedTuple):
+class Charge:
     """What a request used before its response was ready."""
 
-    api: HandledApi
-    context: RequestContext
-    size: int
-    seconds: float
+    __slots__ = ("_monotonic", "_timed", "_until_returned", "api", "context", "size")
+
+    def __init__(
+        self,
+        api: HandledApi,
+        context: RequestContext,
+        size: int,
+        started: float,
+        monotonic: Callable[[], float],
+    ) -> None:
+        """Created when the handler returns."""
+        self.api = api
+        self.context = context
+        self.size = size
+        self._until_returned = monotonic() - started
+        self._monotonic = monotonic
+        self._timed: TimedSteps[Message] | None = None
+
+    def timed(self, answer: Answer) -> Answer:
+        """What the handler returned; in place of a coroutine one whose steps are measured."""
+        if answer is None or isinstance(answer, Message | Pending):
+            return answer
+        self._timed = TimedSteps(answer, self._monotonic)
+        return self._timed
+
+    @property
+    def seconds(self) -> float:
+        return self._until_returned + (0.0 if self._timed is None else self._timed.seconds)
 
 
 class Throttling:
@@ -89,7 +115,7 @@ class Throttling:
         """What a request has used when its handler returns; None if nothing limits it."""
         if not self._quotas.is_enabled or _is_exempt(api.key, context, request):
             return None
-        return Charge(api, context, size, self._clock.monotonic() - started)
+        return Charge(api, context, size, started, self._clock.monotonic)
 
     def apply(self, charge: Charge, response: Message | None) -> None:
         """Records the charge and mutes the connection if it has to wait. `response` is None for a

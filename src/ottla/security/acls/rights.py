@@ -6,7 +6,7 @@ until an access control entry changes; each decision that is not in the cache is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 from ottla.model import KafkaError
@@ -66,6 +66,7 @@ class Rights:
         "_on_decision",
         "_prefix",
         "host",
+        "identity",
         "is_unrestricted",
         "principal",
     )
@@ -83,6 +84,8 @@ class Rights:
         never unrestricted. `on_decision` gets the principal, the host, the operation, the resource,
         and whether the operation is allowed."""
         self.principal = principal
+        # Clients with the same one share what is on a node, such as fetch sessions.
+        self.identity: Hashable = (principal, prefix)
         self.host = host
         self.is_unrestricted = prefix is None and (
             authorizer is None or (on_decision is None and authorizer.is_super_user(principal))
@@ -92,6 +95,11 @@ class Rights:
         self._decisions = _Decisions()
         self._declared: frozenset[tuple[AclOperation, ResourceType]] | None = None
         self._prefix = prefix
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of the names that the client is confined to; empty if it is not."""
+        return self._prefix or ""
 
     def confined(self, prefix: str) -> Rights:
         """These rights, on names with a prefix only."""

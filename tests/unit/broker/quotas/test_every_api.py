@@ -9,10 +9,19 @@ import pytest
 
 from ottla.broker.network.handling import HandledApi
 from ottla.model import ErrorCode
-from ottla.wire.apis import ApiKey, request_class
+from ottla.wire.apis import ApiKey, request_class, response_class
+from ottla.wire.messages.api_versions import ApiVersionsRequest
+from ottla.wire.messages.describe_cluster import DescribeClusterRequest
+from ottla.wire.messages.describe_delegation_token import DescribeDelegationTokenRequest
+from ottla.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
-from ottla.wire.messages.metadata import MetadataRequest
+from ottla.wire.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
+from ottla.wire.messages.list_groups import ListGroupsRequest
+from ottla.wire.messages.list_transactions import ListTransactionsRequest
+from ottla.wire.messages.metadata import MetadataRequest, MetadataResponse
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from ottla.wire.messages.push_telemetry import PushTelemetryRequest
+from ottla.wire.messages.renew_delegation_token import RenewDelegationTokenRequest
 from ottla.wire.messages.write_txn_markers import WriteTxnMarkersRequest
 from ottla.wire.requests import decode_response, encode_request
 from ottla.wire.schema import Message
@@ -27,6 +36,22 @@ from tests.support.storage.batches import batch_of
 from tests.unit.broker.authorization.test_every_api import BROKER_APIS
 
 OF_NODES: Final = {ApiKey.WRITE_TXN_MARKERS}
+# They need no rights, so the table of rights does not have them.
+WITHOUT_RIGHTS: Final = tuple(
+    AuthorizedApi(ApiKey(cls.api_key or 0), lambda _node, cls=cls: cls(), ())  # type: ignore[misc]
+    for cls in (
+        ApiVersionsRequest,
+        DescribeClusterRequest,
+        DescribeDelegationTokenRequest,
+        ExpireDelegationTokenRequest,
+        GetTelemetrySubscriptionsRequest,
+        ListGroupsRequest,
+        ListTransactionsRequest,
+        PushTelemetryRequest,
+        RenewDelegationTokenRequest,
+    )
+)
+APIS: Final = (*BROKER_APIS, *WITHOUT_RIGHTS)
 HANDLING_SECONDS: Final = 0.005
 # What a request of 5 ms exceeds so far that the longest throttle time applies.
 SMALL: Final = {"request_percentage": 0.01}
@@ -36,7 +61,8 @@ CLIENT: Final = "client"
 
 
 def start(start_node: StartNode, *, authorizer: bool = False) -> OneNode:
-    configs = dict(CONFIGS)
+    # Without metrics, a node has no telemetry of clients.
+    configs = {**CONFIGS, "ottla.metrics.listener": "0"}
     if not authorizer:
         del configs["authorizer.class.name"]
         del configs["super.users"]
@@ -78,7 +104,7 @@ def version_of(api: AuthorizedApi) -> int:
 
 
 @pytest.mark.parametrize("quota", [SMALL, LARGE], ids=["small quota", "large quota"])
-@pytest.mark.parametrize("api", BROKER_APIS, ids=lambda api: api.id)
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.id)
 def test_a_client_is_throttled_with_every_api(
     start_node: StartNode, api: AuthorizedApi, quota: dict[str, float]
 ) -> None:
@@ -93,6 +119,37 @@ def test_a_client_is_throttled_with_every_api(
     is_of_node = api.key in OF_NODES or getattr(request, "replica_state", None) is not None
     is_throttled = quota is SMALL and not is_of_node
     assert response.throttle_time_ms == (LONGEST_MS if is_throttled else 0)
+
+
+def test_every_api_is_tried(start_node: StartNode) -> None:
+    """Each row of Kafka's test; those that are left have no throttle time, in Kafka either."""
+    left = {ApiKey(key) for key in start(start_node).broker.apis} - {api.key for api in APIS}
+    assert left == {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
+    for key in left:
+        assert "throttle_time_ms" not in response_class(key).field_options
+
+
+def test_the_time_of_a_coroutine_is_charged(start_node: StartNode) -> None:
+    """But not the time for which it waits."""
+    node = start(start_node)
+    set_quota(node, {"client-id": CLIENT}, {"request_percentage": 1})
+
+    async def slowly(_context: Any, _request: Any) -> MetadataResponse:
+        for _ in range(3):
+            node.clock.advance(HANDLING_SECONDS)
+            await node.clock.sleep(1)
+        return MetadataResponse()
+
+    node.broker.apis[ApiKey.METADATA].handler = slowly
+    response = send(ClientStream(node), MetadataRequest(topics=[]), 12)
+    # 15 ms, in the windows of three seconds at least: ten.
+    used = 100 * 3 * HANDLING_SECONDS / 10
+    (usage,) = node.broker.client_quotas.usage()
+    assert usage.used <= used * 1.1
+    assert response.throttle_time_ms == 0
+    node.clock.advance(20)
+    set_quota(node, {"client-id": CLIENT}, SMALL)
+    assert send(ClientStream(node), MetadataRequest(topics=[]), 12).throttle_time_ms == LONGEST_MS
 
 
 def test_a_client_without_rights_is_throttled_too(start_node: StartNode) -> None:

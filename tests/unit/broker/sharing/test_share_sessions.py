@@ -19,6 +19,8 @@ class WatchedConnection:
     def session(self) -> ClientSession:
         raise NotImplementedError
 
+    def close(self) -> None: ...
+
     def when_closed(self, callback: Callable[[], None]) -> None:
         self.callbacks.append(callback)
 

@@ -179,6 +179,39 @@ def test_a_client_without_a_tenant_is_closed(start_node: StartNode) -> None:
     assert TenantClient(node, ACME).send(MetadataRequest(topics=None)) is None
 
 
+def test_the_connections_of_a_deleted_tenant_are_closed(start_node: StartNode) -> None:
+    node, acme, beta = pair(start_node)
+    topics_of(acme)
+    topics_of(beta)
+    idle = TenantClient(node, ACME)
+    topics_of(idle)
+    assert set_tenant(node, "acme", None) == 0
+    assert acme.stream.is_closed
+    assert idle.stream.is_closed
+    assert not beta.stream.is_closed
+    for client in (acme, idle):
+        client.stream.end()
+    assert set_tenant(node, "acme", "connections=1") == 0
+    assert topics_of(TenantClient(node, ACME)) == {}
+
+
+def test_a_fetch_session_of_another_tenant_does_not_exist(start_node: StartNode) -> None:
+    node, acme, beta = pair(start_node)
+    partition = FetchPartition(partition=0, partition_max_bytes=1 << 20)
+    for client in (acme, beta):
+        create(client, "orders")
+        produce(client, "orders", b"record")
+    topics = [FetchTopic(topic_id=topics_of(acme)["orders"], partitions=[partition])]
+    opened = acme.send(FetchRequest(topics=topics, session_epoch=0))
+    assert opened.session_id
+    continued = FetchRequest(session_id=opened.session_id, session_epoch=1)
+    assert beta.send(continued).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    ended = FetchRequest(session_id=opened.session_id, session_epoch=-1)
+    beta.send(ended)
+    assert acme.send(continued).error_code == ErrorCode.NONE
+    assert len(node.broker.fetch_sessions) == 1
+
+
 @pytest.mark.parametrize("limits", ["topics", "topics=x", "rooms=3", "topics=-1"])
 def test_limits_that_cannot_be_read_are_refused(start_node: StartNode, limits: str) -> None:
     node = start_tenant_node(start_node)
