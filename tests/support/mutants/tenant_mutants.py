@@ -1,13 +1,16 @@
-"""Bugs in the walls between tenants, planted one at a time."""
+"""Bugs in the walls between tenants and in their limits, planted one at a time."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
+from unittest.mock import patch
 
 from ottla.broker.control.tenancy import Tenancy, TenantNames
 from ottla.broker.network.tenant_door import TenantDoor
+from ottla.controller.operations.owner_limits import OwnedTopics
 from ottla.security.principal import Principal
-from ottla.simulation.claims.tenant_claims import NothingCrossesTenants
+from ottla.simulation.claims.tenant_claims import LimitsHold, NothingCrossesTenants
 from ottla.tenancy.translation import OutwardNames
 from tests.support.mutants.planting import Mutant, replacing
 
@@ -26,6 +29,10 @@ def _translates_no_responses(_self: TenantDoor, response: Any, _version: int) ->
     return response
 
 
+def _counts_nothing(_self: OwnedTopics, owned: Any, _has: Any) -> Any:
+    return owned
+
+
 TENANT_MUTANTS: Final[tuple[Mutant, ...]] = (
     Mutant(
         "takes every client for one tenant's",
@@ -39,6 +46,20 @@ TENANT_MUTANTS: Final[tuple[Mutant, ...]] = (
         replacing(OutwardNames, "topic", _shows_everything),
         1,
         NothingCrossesTenants,
+        has_tenants=True,
+    ),
+    Mutant(
+        "only the topics of the request count for limits",
+        replacing(OwnedTopics, "_counted", _counts_nothing),
+        1,
+        LimitsHold,
+        has_tenants=True,
+    ),
+    Mutant(
+        "the owners of topics are forgotten",
+        partial(patch, "ottla.metadata.replay.topics.owner_of", lambda _record: ""),
+        1,
+        LimitsHold,
         has_tenants=True,
     ),
     Mutant(

@@ -23,7 +23,7 @@ from ottla.simulation.claims.security_claims import (
     ServedOnlyIfAllowed,
 )
 from ottla.simulation.claims.share_claims import SHARE_CLAIMS
-from ottla.simulation.claims.tenant_claims import NothingCrossesTenants
+from ottla.simulation.claims.tenant_claims import LimitsHold, NothingCrossesTenants
 from ottla.simulation.claims.transaction_claims import TRANSACTION_CLAIMS
 from ottla.simulation.claims.transaction_cycles import NoCycleBetweenTransactions
 from ottla.simulation.claims.two_phase_claims import TWO_PHASE_CLAIMS
@@ -255,6 +255,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *SHARE_CLAIMS,
     *TWO_PHASE_CLAIMS,
     NothingCrossesTenants(),
+    LimitsHold(),
     NoCycleBetweenTransactions(),
     ServedOnlyIfAllowed(),
     AllowedIsNotRefused(),

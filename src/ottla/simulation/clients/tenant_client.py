@@ -16,6 +16,7 @@ from ottla.simulation.history.history import Event, Sent
 from ottla.simulation.history.tenant_events import TenantSaw
 from ottla.simulation.world.host import Host
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.messages.list_groups import ListGroupsRequest
 from ottla.wire.messages.metadata import MetadataRequest
@@ -23,10 +24,14 @@ from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, To
 from ottla.wire.records import Record, build_batch
 
 TENANT_TOPIC: Final = "tenants-own"
+# More topics are created and deleted than a tenant may have.
+EXTRA_TOPICS: Final = tuple(f"extra-{number}" for number in range(4))
 _PARTITION: Final = TopicPartition(TENANT_TOPIC, 0)
 # The last ones that have the topic's name.
 _VERSION: Final = 12
 _CREATE_VERSION: Final = 7
+_DELETE_VERSION: Final = 6
+_DELETE_PROBABILITY: Final = 0.2
 _GROUPS_VERSION: Final = 4
 _PAUSE_SECONDS: Final = 0.3
 _WRITER: Final = re.compile(rb"written by ([a-z]+)")
@@ -50,7 +55,14 @@ class SimulatedTenantClient:
         self._sent = 0
 
     async def run(self) -> None:
-        steps = (self._create, self._look, self._produce, self._fetch, self._list_groups)
+        steps = (
+            self._create,
+            self._change_extras,
+            self._look,
+            self._produce,
+            self._fetch,
+            self._list_groups,
+        )
         while True:
             for step in steps:
                 try:
@@ -61,6 +73,15 @@ class SimulatedTenantClient:
 
     async def _create(self) -> None:
         topic = CreatableTopic(name=TENANT_TOPIC, num_partitions=1, replication_factor=3)
+        await self._client.send_to_any(CreateTopicsRequest(topics=[topic]), _CREATE_VERSION)
+
+    async def _change_extras(self) -> None:
+        name, dice = self._client.dice.choice(EXTRA_TOPICS), self._client.dice
+        if dice.chance(_DELETE_PROBABILITY):
+            deletion = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)])
+            await self._client.send_to_any(deletion, _DELETE_VERSION)
+            return
+        topic = CreatableTopic(name=name, num_partitions=1, replication_factor=3)
         await self._client.send_to_any(CreateTopicsRequest(topics=[topic]), _CREATE_VERSION)
 
     async def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""What clients of tenants see."""
+"""What clients of tenants see, and what their operator sees."""
 
 from __future__ import annotations
 
@@ -14,3 +14,11 @@ class TenantSaw(Event):
     tenant: str
     names: tuple[str, ...]
     writers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserTopicsSeen(Event):
+    """The operator saw so many topics of all users, who are one here, and may have so many."""
+
+    count: int
+    limit: int

@@ -1,14 +1,17 @@
-"""Tenants of a run: each has a client on its own listener, and its users have quotas."""
+"""Tenants of a run: each has a client on its own listener, quotas and a limit of topics, and all
+clients together have another one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from ottla.channels.errors import ChannelError
+from ottla.simulation.claims.tenant_claims import TENANT_TOPICS_MAX
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.clients.tenant_client import SimulatedTenantClient
 from ottla.simulation.cluster.cluster import SimulatedCluster
+from ottla.simulation.history.tenant_events import UserTopicsSeen
 from ottla.simulation.world.host import Host
 from ottla.simulation.world.node import TENANTS
 from ottla.simulation.world.world import World
@@ -23,8 +26,14 @@ from ottla.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from ottla.wire.messages.metadata import MetadataRequest
+from ottla.wire.schema import Message
 
 _BROKER_RESOURCE: Final = 4
+_METADATA_VERSION: Final = 12
+_WATCH_SECONDS: Final = 0.3
+# Fewer than both tenants may have together.
+_MORE_TOPICS_OF_USER: Final = 5
 _QUOTAS: Final = {"producer_byte_rate": 2_000.0, "consumer_byte_rate": 20_000.0}
 
 
@@ -36,6 +45,7 @@ class TenantLoad:
     ) -> None:
         self._operator = host("tenant-operator")
         self._bootstrap = cluster.bootstrap
+        self._record = world.record
         self._clients = [
             SimulatedTenantClient(
                 host(f"client-of-{tenant}"),
@@ -47,38 +57,59 @@ class TenantLoad:
         ]
 
     def start(self) -> None:
-        self._operator.run("create tenants", self._create())
-        for client in self._clients:
-            client.host.run("client of a tenant", client.run())
+        self._operator.run("create tenants", self._operate())
 
-    async def _create(self) -> None:
-        """Creates the tenants, and quotas of their clients; retries until both are acknowledged."""
+    async def _operate(self) -> None:
+        """Creates the tenants, their quotas and limits, starts their clients, and watches."""
         client = ClusterClient(self._operator, self._bootstrap, name="tenant-operator")
-        configs = [AlterableConfig(name=f"ottla.tenant.{tenant}", value="") for tenant in TENANTS]
-        resource = AlterConfigsResource(resource_type=_BROKER_RESOURCE, configs=configs)
-        requests = [
-            (IncrementalAlterConfigsRequest(resources=[resource]), "responses"),
-            (
-                AlterClientQuotasRequest(
-                    entries=[_quotas(each.host.name) for each in self._clients]
-                ),
-                "entries",
-            ),
+        # All clients are one user without authentication.
+        limit = await self._topic_count(client) + _MORE_TOPICS_OF_USER
+        limits = f"topics={TENANT_TOPICS_MAX}"
+        configs = [
+            AlterableConfig(name=f"ottla.tenant.{tenant}", value=limits) for tenant in TENANTS
         ]
-        for request, results in requests:
-            while True:
-                try:
-                    answer = await client.send_to_any(request, 1)
-                except ChannelError:
-                    await client.back_off()
-                    continue
-                if not any(each.error_code for each in getattr(answer, results)):
-                    break
+        resource = AlterConfigsResource(resource_type=_BROKER_RESOURCE, configs=configs)
+        entries = [
+            _quotas("user", "ANONYMOUS", {"topics_max": limit}),
+            *(_quotas("client-id", each.host.name, _QUOTAS) for each in self._clients),
+        ]
+        for request, results in (
+            (IncrementalAlterConfigsRequest(resources=[resource]), "responses"),
+            (AlterClientQuotasRequest(entries=entries), "entries"),
+        ):
+            await self._change(client, request, results)
+        for each in self._clients:
+            each.host.run("client of a tenant", each.run())
+        while True:
+            count = await self._topic_count(client)
+            self._record(UserTopicsSeen(self._operator.name, count, limit))
+            await self._operator.clock.sleep(_WATCH_SECONDS)
+
+    async def _change(self, client: ClusterClient, request: Message, results: str) -> None:
+        """Retries until all changes are acknowledged."""
+        while True:
+            try:
+                answer = await client.send_to_any(request, 1)
+            except ChannelError:
                 await client.back_off()
+                continue
+            if not any(each.error_code for each in getattr(answer, results)):
+                return
+            await client.back_off()
+
+    async def _topic_count(self, client: ClusterClient) -> int:
+        """Of all topics that nodes have not created."""
+        while True:
+            try:
+                answer = await client.send_to_any(MetadataRequest(topics=None), _METADATA_VERSION)
+            except ChannelError:
+                await client.back_off()
+                continue
+            return sum(not str(topic.name).startswith("__") for topic in answer.topics)
 
 
-def _quotas(client_id: str) -> AlterClientQuotasRequestEntryData:
+def _quotas(kind: str, name: str, limits: Mapping[str, float]) -> AlterClientQuotasRequestEntryData:
     return AlterClientQuotasRequestEntryData(
-        entity=[EntityData(entity_type="client-id", entity_name=client_id)],
-        ops=[OpData(key=key, value=value) for key, value in _QUOTAS.items()],
+        entity=[EntityData(entity_type=kind, entity_name=name)],
+        ops=[OpData(key=key, value=value) for key, value in limits.items()],
     )
