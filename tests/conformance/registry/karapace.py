@@ -41,13 +41,13 @@ def main(directory: Path, options: list[str]) -> int:
             [
                 *("venv/bin/python", "-m", "pytest", "-q", "-W", "ignore"),
                 # One after the other: they use the same names.
-                *("--timeout=120", "-p", "no:cacheprovider"),
+                *("--timeout=120", "-p", "no:cacheprovider", "-p", "clean_registry"),
                 *("--registry-url", registry.url, "--kafka-bootstrap-servers", cluster.bootstrap),
                 *(f"tests/integration/{name}" for name in _TESTS),
                 *options,
             ],
             cwd=directory,
-            env={**os.environ, "PYTHONPATH": "src:."},
+            env={**os.environ, "PYTHONPATH": f"src:.:{Path(__file__).parent}"},
         ).returncode
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from ottla.schemas import InvalidSchemaError, ResolvedReference
+from ottla.schemas.protobuf.bundled import BUNDLED_FILES
+from ottla.schemas.protobuf.compiling import compile_protobuf
 from ottla.schemas.protobuf.schema import ProtobufSchema
 
 PROTO = 'syntax = "proto3";\n'
@@ -144,3 +149,28 @@ def test_a_reader_reads_what_the_wire_format_allows(
 ) -> None:
     later, earlier = (ProtobufSchema.parse(PROTO + each) for each in (reader, writer))
     assert [each.kind for each in later.unreadable(earlier)] == kinds
+
+
+GOOGLE_TYPES = sorted(name for name in BUNDLED_FILES if name.startswith("google/type/"))
+
+
+def cleared(file: FileDescriptorProto) -> FileDescriptorProto:
+    """Without what is not on the wire: options, and names in JSON that follow from the others."""
+    messages = list(file.message_type)
+    for message in messages:
+        messages.extend(message.nested_type)
+        for field in message.field:
+            field.ClearField("json_name")
+    file.ClearField("options")
+    return file
+
+
+@pytest.mark.parametrize("name", GOOGLE_TYPES)
+def test_googles_common_types_need_no_reference(name: str) -> None:
+    """As in Confluent's registry. They are those of Google's own package."""
+    theirs = FileDescriptorProto()
+    module = import_module(f"{name.removesuffix('.proto').replace('/', '.')}_pb2")
+    module.DESCRIPTOR.CopyToProto(theirs)
+    compiled = compile_protobuf(f'{PROTO}import "{name}";', [])
+    [ours] = [each for each in compiled if each.name == name]
+    assert cleared(ours) == cleared(theirs)

@@ -35,7 +35,7 @@ _LOG_LINE: Final = re.compile(r"[WIE]\d{4} ")
 def compile_protobuf(text: str, references: Iterable[ResolvedReference]) -> list[Any]:
     """The descriptors of the file, which is the last, and of everything that it imports. Raises
     InvalidSchemaError."""
-    texts = dict(BUNDLED_FILES)
+    texts: dict[str, str] = {}
     serialized: dict[str, Any] = {}
     for reference in references:
         given = _serialized(reference.text)
@@ -81,7 +81,8 @@ def _run_protoc(text: str, texts: dict[str, str]) -> list[Any]:
     builtin = str(Path(protoc.__file__).parent / "_proto")
     with tempfile.TemporaryDirectory(prefix="ottla-protoc-") as directory:
         main = _MAIN if _MAIN not in texts else f"ottla/{_MAIN}"
-        for name, each in {**texts, main: text}.items():
+        given = {**texts, main: text}
+        for name, each in {**_bundled(given.values()), **given}.items():
             _check_name(name)
             path = Path(directory, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +104,13 @@ def _run_protoc(text: str, texts: dict[str, str]) -> list[Any]:
                 _explain(messages.read_text("utf-8", "replace").replace(f"{directory}/", ""))
             )
         return list(FileDescriptorSet.FromString(Path(output).read_bytes()).file)
+
+
+def _bundled(texts: Iterable[str]) -> dict[str, str]:
+    """The files of Confluent's registry that these may import."""
+    return {
+        name: each for name, each in BUNDLED_FILES.items() if any(name in text for text in texts)
+    }
 
 
 @contextmanager
