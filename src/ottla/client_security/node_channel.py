@@ -41,7 +41,7 @@ def channel_security(security: ClientSecurity, dice: Dice | None = None) -> Chan
         return PLAINTEXT
     login = None
     if security.has_sasl and security.bearer is not None:
-        login = BearerLogin(security.bearer, token_context(security), SystemClock())
+        login = BearerLogin(security.bearer, tls_context(security), SystemClock())
         mechanism: Callable[[], ClientMechanism] | None = login.mechanism
     else:
         mechanism = _mechanism(security, dice or SystemDice()) if security.has_sasl else None
@@ -55,8 +55,9 @@ def channel_security(security: ClientSecurity, dice: Dice | None = None) -> Chan
     return ChannelSecurity(tls=endpoint, mechanism=mechanism, prepare=prepare)
 
 
-def token_context(security: ClientSecurity) -> ssl.SSLContext:
-    """For connections to a token endpoint: as in Kafka, with the client's own trust store."""
+def tls_context(security: ClientSecurity) -> ssl.SSLContext:
+    """For HTTPS: to a token endpoint, as in Kafka with the client's own stores, and to a schema
+    registry. Raises ClientPropertyError."""
     try:
         return client_context(_tls_settings(security))
     except OSError as error:

@@ -13,7 +13,8 @@ from ottla.runtime.system_clock import SystemClock
 from ottla.security.acls.acl import AclOperation, ResourceType
 from tests.support.nodes.cluster_processes import wait_until
 from tests.support.registry.registry_processes import RegistryProcess, running_registries
-from tests.support.security.attacked_node import BOBS_PASSWORD, PASSWORD, AttackedNode
+from tests.support.security.attacked_node import BOBS_PASSWORD, PASSWORD, TOPIC, AttackedNode
+from tests.support.web.gateway_process import running_gateway_process
 
 TEXT = '"string"'
 
@@ -26,10 +27,9 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AttackedNode]:
 
 
 @pytest.fixture(scope="module")
-def registry(
-    node: AttackedNode, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RegistryProcess]:
-    file: Path = tmp_path_factory.mktemp("registry") / "client.properties"
+def client_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """How alice connects to the node."""
+    file = tmp_path_factory.mktemp("registry") / "client.properties"
     file.write_text(
         "security.protocol=SASL_PLAINTEXT\n"
         "sasl.mechanism=PLAIN\n"
@@ -37,8 +37,13 @@ def registry(
         f'username="alice" password="{PASSWORD}";\n'
     )
     file.chmod(0o600)
+    return file
+
+
+@pytest.fixture(scope="module")
+def registry(node: AttackedNode, client_config: Path) -> Iterator[RegistryProcess]:
     host, port = node.address_of("CLIENTS")
-    options = ("--authentication", "cluster", "--command-config", str(file))
+    options = ("--authentication", "cluster", "--command-config", str(client_config))
     with running_registries(f"{host}:{port}", 1, *options) as (registry,):
         yield registry
 
@@ -94,6 +99,29 @@ def test_a_users_rights_on_the_topic_are_his_rights_here(
     assert registry.ask("GET", "/subjects", **BOB).status == 403
     assert register(registry, "refused", BOB) == 403
     assert registry.ask("GET", "/subjects", **ALICE).body == ["allowed"]
+
+
+def test_a_gateway_has_credentials_for_the_registry(
+    registry: RegistryProcess, node: AttackedNode, client_config: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "registry.properties"
+    config.write_text(
+        f"basic.auth.credentials.source=USER_INFO\nbasic.auth.user.info=alice:{PASSWORD}\n"
+    )
+    config.chmod(0o600)
+    host, port = node.address_of("CLIENTS")
+    options = [f"--command-config={client_config}", f"--schema-registry={registry.url}"]
+    record = {"value_schema": TEXT, "records": [{"value": "text"}]}
+    avro = {"Content-Type": "application/vnd.kafka.avro.v2+json"}
+    with (
+        running_gateway_process(f"{host}:{port}", options) as stranger,
+        running_gateway_process(
+            f"{host}:{port}", [*options, f"--schema-registry-config={config}"]
+        ) as gateway,
+    ):
+        refused = stranger.call("POST", f"/topics/{TOPIC}", record, avro)
+        assert (refused.status, b"credentials are required" in refused.content) == (408, True)
+        assert gateway.post(f"/topics/{TOPIC}", record, avro)["value_schema_id"] > 0
 
 
 def test_a_token_is_checked_by_the_cluster(registry: RegistryProcess, node: AttackedNode) -> None:

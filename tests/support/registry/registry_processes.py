@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,7 +49,10 @@ class RegistryProcess:
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert line.startswith("Ready on http://"), line
+        assert line.startswith("Ready on http"), line
+        self._scheme = line.split()[2].partition(":")[0]
+        # Of requests to an instance with TLS.
+        self.tls: ssl.SSLContext | None = None
         self.port = int(line.split()[2].rpartition(":")[2])
 
     @property
@@ -57,11 +61,11 @@ class RegistryProcess:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         """Raises OSError if the process is gone."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = self._connection()
         try:
             text = None if body is None else json.dumps(body)
             connection.request(method, path, text, {"content-type": "application/json", **headers})
@@ -70,6 +74,11 @@ class RegistryProcess:
             return Answer(response.status, _decoded(data.decode()))
         finally:
             connection.close()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self.tls is None:
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=self.tls)
 
     def register(self, subject: str, schema: object, **more: object) -> Answer:
         body = {"schema": schema if isinstance(schema, str) else json.dumps(schema), **more}
@@ -101,12 +110,13 @@ class RegistryProcess:
 
 @contextmanager
 def running_registries(
-    bootstrap: str, count: int, *arguments: str
+    bootstrap: str, count: int, *arguments: str, tls: ssl.SSLContext | None = None
 ) -> Iterator[list[RegistryProcess]]:
     registries: list[RegistryProcess] = []
     try:
         for _ in range(count):
             registries.append(RegistryProcess(bootstrap, *arguments))
+            registries[-1].tls = tls
         for each in registries:
             each.wait_ready()
         yield registries

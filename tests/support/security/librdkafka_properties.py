@@ -68,9 +68,9 @@ def _token_callback(
     source: BearerTokenSource, security: ClientSecurity
 ) -> Callable[[str], tuple[str, float]]:
     # Most commands have no tokens.
-    from ottla.client_security.node_channel import token_context
+    from ottla.client_security.node_channel import tls_context
 
-    context = token_context(security)
+    context = tls_context(security)
 
     def token(_config: str) -> tuple[str, float]:
         found = source.token(context)

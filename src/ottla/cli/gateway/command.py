@@ -29,6 +29,15 @@ SchemaRegistry = Annotated[
         show_default=False,
     ),
 ]
+SchemaRegistryConfig = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Credentials and trust store for the schema registry, by the names that its clients "
+        "have: [cyan]basic.auth.user.info[/], [cyan]bearer.auth.token[/], [cyan]ssl.*[/].",
+        show_default=False,
+    ),
+]
 Limits = Annotated[
     list[str] | None,
     typer.Option(
@@ -102,6 +111,7 @@ def gateway(
     ] = "127.0.0.1:8082",
     advertise: Advertise = None,
     schema_registry: SchemaRegistry = None,
+    schema_registry_config: SchemaRegistryConfig = None,
     limits: Limits = None,
     authentication: Authentication = "none",
     sasl_mechanism: SaslMechanism = "SCRAM-SHA-512",
@@ -130,6 +140,7 @@ def gateway(
                 listen,
                 advertise,
                 schema_registry,
+                schema_registry_config,
                 tuple(limits or ()),
                 authentication,
                 sasl_mechanism,

@@ -11,6 +11,7 @@ from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.connection.cluster_access import ClusterAccess
 from ottla.cli.connection.trace_options import trace_settings
 from ottla.cli.exit_codes import CommandError, ExitCode
+from ottla.cli.gateway.registry_options import registry_access
 from ottla.client_security.property_names import is_of_security
 from ottla.security.principal_mapping import PrincipalMapping
 from ottla.security.sasl.mechanism import Mechanism
@@ -29,6 +30,7 @@ class GatewayOptions(NamedTuple):
     listen: str
     advertise: str | None
     schema_registry: str | None
+    schema_registry_config: Path | None
     limits: tuple[str, ...]
     authentication: str
     sasl_mechanism: str
@@ -55,7 +57,7 @@ class GatewayOptions(NamedTuple):
             mechanism=self._mechanism(),
             mapping=self._mapping(),
             advertised=_url(self.advertise, "--advertise"),
-            schema_registry=_url(self.schema_registry, "--schema-registry"),
+            schema_registry=registry_access(self.schema_registry, self.schema_registry_config),
             tracing=trace_settings(self.otlp_endpoint, self.trace_ratio),
             limits=parse_limits(self.limits),
         )

@@ -19,6 +19,16 @@ Advertise = Annotated[
         help="Address at which the other instances reach this one. Default: --listen.",
     ),
 ]
+PeerCa = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Authority of the certificates of the other instances, in PEM. Default: those that "
+        "the system trusts.",
+        show_default=False,
+        rich_help_panel=_WHO,
+    ),
+]
 Authentication = Annotated[
     str,
     typer.Option(
@@ -60,6 +70,7 @@ def registry(
             rich_help_panel=_WHO,
         ),
     ] = None,
+    peer_ca: PeerCa = None,
     otlp_endpoint: OtlpEndpointOption = None,
     trace_ratio: TraceRatioOption = 1.0,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log debug messages.")] = False,
@@ -87,6 +98,7 @@ def registry(
                 tls_certificate=tls_certificate,
                 tls_key=tls_key,
                 tls_client_ca=tls_client_ca,
+                peer_ca=peer_ca,
                 otlp_endpoint=otlp_endpoint,
                 trace_ratio=trace_ratio,
                 verbose=verbose,

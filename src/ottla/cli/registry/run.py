@@ -35,6 +35,7 @@ class RegistryOptions(NamedTuple):
     tls_certificate: Path | None
     tls_key: Path | None
     tls_client_ca: Path | None
+    peer_ca: Path | None
     otlp_endpoint: str | None
     trace_ratio: float
     verbose: bool
@@ -71,6 +72,7 @@ async def _serve(access: ClusterAccess, options: RegistryOptions) -> None:
             advertise=advertise,
             properties={"bootstrap.servers": access.bootstrap, **security},
             tls=_tls(options),
+            peer_ca=options.peer_ca,
             logs_in=_mechanism(options.authentication, security),
             topic=options.topic,
             group_id=options.group,
@@ -98,7 +100,7 @@ def _tls(options: RegistryOptions) -> HttpTls | None:
         return None
     if options.tls_certificate is None or options.tls_key is None:
         raise ListenError("TLS needs --tls-certificate and --tls-key")
-    for file in (options.tls_certificate, options.tls_key, options.tls_client_ca):
+    for file in (options.tls_certificate, options.tls_key, options.tls_client_ca, options.peer_ca):
         if file is not None and not file.exists():
             raise ListenError(f"{file} does not exist")
     return HttpTls(options.tls_certificate, options.tls_key, options.tls_client_ca)

@@ -26,6 +26,7 @@ from ottla.web.gateway.rest_v2.embedded_formats import (
     EmbeddedFormats,
     plain_formats,
 )
+from ottla.web.gateway.rest_v2.registry_access import RegistryAccess
 from ottla.web.service.application import WebApplication
 from ottla.web.service.identity import NoAuthentication
 from ottla.web.service.listening import (
@@ -55,7 +56,7 @@ class GatewaySettings:
     mechanism: Mechanism = Mechanism.SCRAM_SHA_512
     mapping: PrincipalMapping = field(default_factory=lambda: PrincipalMapping.parse("DEFAULT"))
     advertised: str | None = None
-    schema_registry: str | None = None
+    schema_registry: RegistryAccess | None = None
     tracing: TraceSettings | None = None
     limits: GatewayLimits = field(default_factory=GatewayLimits)
 
@@ -75,9 +76,13 @@ async def running_gateway(
     seams = seams or ClientSeams.system()
     authenticates = NONE not in settings.schemes
     check_exposure(settings.listen, settings.tls, authenticates=authenticates)
-    warning = exposure_warning(settings.listen, settings.tls, authenticates=authenticates)
-    if warning is not None:
-        _log.warning("%s", warning)
+    registry = settings.schema_registry
+    for warning in (
+        exposure_warning(settings.listen, settings.tls, authenticates=authenticates),
+        None if registry is None else registry.warning(),
+    ):
+        if warning is not None:
+            _log.warning("%s", warning)
     issuer = TokenIssuer(
         lambda: Admin({**settings.properties, "security": settings.security}, seams=seams),
         seams.clock,
@@ -140,7 +145,7 @@ def _url(address: ListenAddress, tls: HttpTls | None) -> str:
     return f"http{'' if tls is None else 's'}://{address}"
 
 
-def _formats(schema_registry: str | None) -> dict[str, EmbeddedFormat]:
+def _formats(schema_registry: RegistryAccess | None) -> dict[str, EmbeddedFormat]:
     if schema_registry is None:
         return plain_formats()
     # Gateways without a registry need no packages for schemas.

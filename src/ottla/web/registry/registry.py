@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ottla.client import ConsumedRecord
@@ -25,7 +26,7 @@ from ottla.web.registry.model.records import (
 from ottla.web.registry.model.state import RegistryState
 from ottla.web.registry.operations.schema_work import SchemaWork
 from ottla.web.registry.operations.writes import RegistryWrites
-from ottla.web.registry.storing.forwarding import WriterClient
+from ottla.web.registry.storing.forwarding import WriterClient, peer_context
 from ottla.web.registry.storing.membership import InstanceAddress
 from ottla.web.registry.storing.store import KafkaSchemaStore
 from ottla.web.service.application import WebApplication
@@ -50,12 +51,14 @@ DEFAULT_GROUP = "schema-registry"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrySettings:
     """`properties` are those of the client by which the registry uses the cluster. With `logs_in`,
-    callers are checked by the cluster, passwords by this mechanism."""
+    callers are checked by the cluster, passwords by this mechanism. `peer_ca` is the authority of
+    the other instances' certificates, in PEM; without it, the system's are trusted."""
 
     listen: ListenAddress
     properties: Mapping[str, Any] = field(repr=False)
     advertise: ListenAddress | None = None
     tls: HttpTls | None = None
+    peer_ca: Path | None = None
     logs_in: Mechanism | None = None
     topic: str = DEFAULT_TOPIC
     group_id: str = DEFAULT_GROUP
@@ -77,7 +80,7 @@ class SchemaRegistry:
             settings.topic, settings.group_id, settings.properties, seams, self._apply
         )
         self._work = SchemaWork()
-        self._client = WriterClient()
+        self._client = WriterClient(peer_context(settings.tls, settings.peer_ca))
         writes = RegistryWrites(self.state, self._append)
         lookups = Lookups(self.state, self._work, self._store, settings.group_id)
         changing = ChangingApi(

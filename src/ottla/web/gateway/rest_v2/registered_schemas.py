@@ -11,6 +11,7 @@ from ottla.client.schemas.codecs import SchemaSet, collect
 from ottla.client.schemas.registry_client import SchemaRegistryClient
 from ottla.client.schemas.registry_http import RegistryError, RegistryUnavailableError
 from ottla.web.gateway.problems import GatewayProblem
+from ottla.web.gateway.rest_v2.registry_access import RegistryAccess
 from ottla.web.gateway.rest_v2.v2_errors import (
     INVALID_DATA,
     SCHEMA_RETRIEVAL,
@@ -24,8 +25,15 @@ _NOT_FOUND: Final = 404
 
 
 class RegisteredSchemas:
-    def __init__(self, url: str) -> None:
-        self._registry = SchemaRegistryClient(url, timeout=_TIMEOUT_S)
+    def __init__(self, access: RegistryAccess) -> None:
+        self._registry = SchemaRegistryClient(
+            access.url,
+            username=access.username,
+            password=None if access.password is None else access.password.value,
+            token=None if access.token is None else access.token.value,
+            ssl_context=access.ssl_context,
+            timeout=_TIMEOUT_S,
+        )
 
     async def schema(self, schema_id: int, form: str) -> SchemaSet:
         """The texts are in this form of the registry's (`format`). Raises HttpProblem."""

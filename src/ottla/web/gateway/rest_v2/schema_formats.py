@@ -18,6 +18,7 @@ from ottla.web.gateway.rest_v2.avro_json import AvroJson
 from ottla.web.gateway.rest_v2.embedded_formats import EmbeddedFormat, SchemaChoice, plain_formats
 from ottla.web.gateway.rest_v2.protobuf_json import SERIALIZED, ProtobufJson
 from ottla.web.gateway.rest_v2.registered_schemas import RegisteredSchemas
+from ottla.web.gateway.rest_v2.registry_access import RegistryAccess
 from ottla.web.gateway.rest_v2.v2_errors import INVALID_DATA, unprocessable
 
 _PREFIX: Final = Layout(">bI")
@@ -145,9 +146,9 @@ class RegistryFormat:
         return known
 
 
-def registry_formats(url: str) -> dict[str, EmbeddedFormat]:
+def registry_formats(access: RegistryAccess) -> dict[str, EmbeddedFormat]:
     """All formats, with this registry."""
-    registry = RegisteredSchemas(url)
+    registry = RegisteredSchemas(access)
     return {
         **plain_formats(),
         "avro": RegistryFormat(

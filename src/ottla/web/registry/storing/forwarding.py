@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import httptools
 
 from ottla.web.registry.storing.membership import InstanceAddress
+from ottla.web.service.listening import HttpTls, ListenError
 
 FORWARDED: Final = "x-forward"
 _TIMEOUT_S: Final = 25.0
@@ -39,7 +41,8 @@ class ForwardedResponse(NamedTuple):
 class WriterClient:
     """Owned by the event loop; ended by `close`."""
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        """`tls` is for writers that serve HTTPS."""
         self._tls = tls
         self._kept: dict[InstanceAddress, list[_Connection]] = {}
 
@@ -80,7 +83,7 @@ class WriterClient:
                 reader, writer = await asyncio.open_connection(
                     address.host,
                     address.port,
-                    ssl=self._tls or (True if address.scheme == "https" else None),
+                    ssl=self._tls if address.scheme == "https" else None,
                 )
         except (OSError, TimeoutError) as error:
             raise NotForwardedError(f"cannot connect to the writer at {address}: {error}") from None
@@ -105,6 +108,18 @@ class WriterClient:
         else:
             connection.writer.close()
         return response
+
+
+def peer_context(own: HttpTls | None, authority: Path | None) -> ssl.SSLContext:
+    """To other instances, which may require a certificate: then it is this instance's own. Raises
+    ListenError."""
+    try:
+        context = ssl.create_default_context(cafile=authority)
+        if own is not None:
+            context.load_cert_chain(own.certificate, own.key)
+    except OSError as error:
+        raise ListenError(f"cannot use the certificates: {error}") from None
+    return context
 
 
 class _UnusedError(Exception):
