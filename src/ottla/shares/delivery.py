@@ -20,11 +20,13 @@ class Acquired(NamedTuple):
 
 
 class AcknowledgedOffsets(NamedTuple):
-    """Offsets with their acknowledgement types: one for each, or one for all."""
+    """Offsets with their acknowledgement types: one for each, or one for all. Without `delay_ms`,
+    released records wait as the group's configs say."""
 
     first: int
     last: int
     types: Sequence[int]
+    delay_ms: int | None = None
 
 
 class Wish(NamedTuple):

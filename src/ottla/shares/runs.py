@@ -24,6 +24,7 @@ class Run:
 
     __slots__ = (
         "change",
+        "delay_ms",
         "delivery_count",
         "due",
         "first",
@@ -56,6 +57,8 @@ class Run:
         self.due = due
         self.change: Change | None = None
         self.target = state
+        # With a change that releases the records: the retry delay, if the member chose one.
+        self.delay_ms: int | None = None
 
     def __repr__(self) -> str:
         return f"Run({self.first}-{self.last} {self.state.name} x{self.delivery_count})"
@@ -207,7 +210,7 @@ class Runs:
         )
         run.last = offset - 1
         if run.change is not None:
-            rest.change, rest.target = run.change, run.target
+            rest.change, rest.target, rest.delay_ms = run.change, run.target, run.delay_ms
             run.change.runs.append(rest)
         self._runs.insert(at + 1, rest)
 

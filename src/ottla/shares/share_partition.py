@@ -18,7 +18,7 @@ records that were acquired and not acknowledged are available again, as in Kafka
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from ottla.model import ErrorCode, KafkaError
 from ottla.shares.delivery import AcknowledgedOffsets, Acquired, BatchOffsets, TakeOrder, Wish
@@ -41,6 +41,15 @@ _CAUSES: Final = {
     AcknowledgeType.REJECT: DeadCause.REJECTED,
 }
 _FOREVER: Final = float("inf")
+
+
+class _Part(NamedTuple):
+    """Offsets with one acknowledgement."""
+
+    first: int
+    last: int
+    kind: AcknowledgeType
+    delay_ms: int | None
 
 
 class SharePartition(RecordsInFlight):
@@ -145,7 +154,7 @@ class SharePartition(RecordsInFlight):
         INVALID_RECORD_STATE or INVALID_REQUEST, and then nothing has changed."""
         parts = [part for batch in batches for part in self._parts(batch)]
         settings, end = self.settings(), -1
-        for first, last, kind in parts:
+        for first, last, kind, _ in parts:
             if first <= end:
                 raise KafkaError(
                     ErrorCode.INVALID_RECORD_STATE, f"offset {first} is acknowledged twice"
@@ -158,18 +167,19 @@ class SharePartition(RecordsInFlight):
                     "Renewing acquisition locks is not enabled for the group.",
                 )
         change = Change()
-        for first, last, kind in parts:
+        for first, last, kind, delay_ms in parts:
             for run in self.runs.cut(first, last):
                 if kind is AcknowledgeType.RENEW:
                     run.lock_ends = now + settings.lock_ms
                 else:
                     target = self._target(run, _TARGETS[kind], settings)
                     change.add(run, target, _CAUSES.get(kind))
+                    run.delay_ms = delay_ms
             if kind is AcknowledgeType.RENEW:
                 self.runs.join(first, last)
         return change
 
-    def _parts(self, batch: AcknowledgedOffsets) -> Iterable[tuple[int, int, AcknowledgeType]]:
+    def _parts(self, batch: AcknowledgedOffsets) -> Iterable[_Part]:
         """The offsets of an acknowledgement from the start offset on, by type."""
         if batch.last < self.start_offset:
             return
@@ -180,14 +190,15 @@ class SharePartition(RecordsInFlight):
             )
         first, types = batch.first, batch.types
         if len(types) == 1:
-            yield max(first, self.start_offset), batch.last, AcknowledgeType(types[0])
+            kind = AcknowledgeType(types[0])
+            yield _Part(max(first, self.start_offset), batch.last, kind, batch.delay_ms)
             return
         begin = 0
         for index in range(1, len(types) + 1):
             if index == len(types) or types[index] != types[begin]:
                 low, high = max(first + begin, self.start_offset), first + index - 1
                 if low <= high:
-                    yield low, high, AcknowledgeType(types[begin])
+                    yield _Part(low, high, AcknowledgeType(types[begin]), batch.delay_ms)
                 begin = index
 
     def _check_held(self, member_id: str, first: int, last: int) -> None:
@@ -229,8 +240,11 @@ class SharePartition(RecordsInFlight):
         settings = self.settings()
         for run in change.runs:
             run.state, run.change, run.member_id, run.lock_ends = run.target, None, NO_MEMBER, 0
-            if run.state is RecordState.AVAILABLE and settings.retry_delay_ms:
-                run.due = now + settings.retry_delay(run.delivery_count)
+            if run.state is RecordState.AVAILABLE:
+                delay = settings.retry_delay(run.delivery_count)
+                if run.delay_ms is not None:
+                    delay, run.delay_ms = run.delay_ms, None
+                run.due = now + delay if delay else 0
         for run in change.runs:
             self.runs.join(run.first, run.last)
         self.advance()
@@ -238,7 +252,7 @@ class SharePartition(RecordsInFlight):
     def roll_back(self, change: Change) -> None:
         """The change could not be stored: the records are acquired as before."""
         for run in change.runs:
-            run.change = None
+            run.change = run.delay_ms = None
         for run in change.runs:
             self.runs.join(run.first, run.last)
 

@@ -18,6 +18,7 @@ from ottla.client import (
     ShareConsumer,
     SharedRecord,
     TopicPartition,
+    UnsupportedVersionError,
     sync,
 )
 from ottla.client.administration import ConfigResource, ConfigResourceType
@@ -211,6 +212,45 @@ def test_markers_of_transactions_are_no_records(broker: BrokerUnderTest, name: s
                 if isolation == "read_committed":
                     assert values(found) == expected
                 (await reader.commit()).all()
+
+    run(scenario())
+
+
+def test_a_released_record_waits_as_long_as_the_member_says(
+    broker: BrokerUnderTest, name: str
+) -> None:
+    topic = broker.create_topic(name)
+    broker.fill(topic, 3)
+
+    async def scenario() -> None:
+        await configure(broker, name)
+        async with member(broker, name, EXPLICIT) as reader:
+            await reader.subscribe([topic])
+            records = await take(reader, 3)
+            if broker.kind == "kafka":
+                with pytest.raises(UnsupportedVersionError):
+                    reader.release(records, delay=0.5)
+                return
+            started = perf_counter()
+            reader.release(records[0], delay=0.3)
+            reader.release(records[1], delay=100.0)
+            reader.release(records[2])
+            (await reader.commit()).all()
+            (first,) = await take(reader, 1)
+            assert first.offset == 2
+            (second,) = await take(reader, 1)
+            assert (second.offset, second.delivery_count) == (0, 2)
+            assert perf_counter() - started > 0.3
+            # 0.2 seconds, doubled for the second delivery.
+            started = perf_counter()
+            reader.release(second, delay=0.2, backoff=2.0)
+            (await reader.commit()).all()
+            (third,) = await take(reader, 1)
+            assert (third.offset, third.delivery_count) == (0, 3)
+            assert perf_counter() - started > 0.4
+            with pytest.raises(ValueError, match="negative"):
+                reader.release(third, delay=-1)
+            reader.accept([first, third])
 
     run(scenario())
 

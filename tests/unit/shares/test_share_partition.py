@@ -190,3 +190,30 @@ def test_gaps_in_flight_are_archived() -> None:
     acquired = machine.acquire(Wish("a", 100), spans, fetch_offset=0, now=0)
     assert [(each.first, each.last) for each in acquired] == [(0, 1), (500, 501)]
     check_runs(machine)
+
+
+def test_a_member_chooses_the_retry_delay_of_what_it_releases() -> None:
+    found = DeliverySettings(LOCK_MS, LIMIT, 30, retry_delay_ms=1_000, retry_delay_max_ms=1_000)
+    machine = SharePartition(lambda: found, start_offset=0, batches=(), now=0)
+    machine.acquire(Wish("a", 10), LOG[:2], fetch_offset=0, now=0)
+    release = [AcknowledgeType.RELEASE.value]
+    change = machine.acknowledge(
+        "a",
+        [
+            AcknowledgedOffsets(0, 2, release),
+            AcknowledgedOffsets(3, 5, release, 0),
+            AcknowledgedOffsets(6, 9, release, 5_000),
+        ],
+        now=0,
+    )
+    # Runs that are split while the change is stored keep their delay.
+    machine.runs.cut(7, 8)
+    machine.commit(change, now=0)
+    assert [(run.first, run.last, run.due) for run in machine.runs] == [
+        (0, 2, 1_000),
+        (3, 5, 0),
+        (6, 9, 5_000),
+    ]
+    assert machine.next_offset(0) == 3
+    assert machine.next_deadline(0) == 1_000
+    assert machine.next_offset(1_000) == 0

@@ -16,6 +16,7 @@ from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.shares.delivery import AcknowledgedOffsets
 from ottla.shares.record_state import AcknowledgeType
+from ottla.shares.retry_delay import RETRY_DELAY_MS_MAX, delay_of
 from ottla.shares.share_key import ShareKey
 
 _RENEW_VERSION: Final = 2
@@ -37,7 +38,9 @@ def acknowledgements_of(topics: Iterable[Any]) -> list[Acknowledgements]:
         Acknowledgements(
             TopicIndex(topic.topic_id, partition.partition_index),
             [
-                AcknowledgedOffsets(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+                AcknowledgedOffsets(
+                    batch.first_offset, batch.last_offset, batch.acknowledge_types, delay_of(batch)
+                )
                 for batch in partition.acknowledgement_batches
             ],
         )
@@ -134,8 +137,8 @@ def _check(batches: Sequence[AcknowledgedOffsets], *, may_renew: bool) -> None:
     """Raises INVALID_REQUEST for acknowledgements that no client should send."""
     highest = AcknowledgeType.RENEW if may_renew else AcknowledgeType.REJECT
     end = -1
-    for first, last, types in batches:
-        if (
+    for first, last, types, delay_ms in batches:
+        if (delay_ms is not None and not 0 <= delay_ms <= RETRY_DELAY_MS_MAX) or (
             first > last
             or first < end
             or not types

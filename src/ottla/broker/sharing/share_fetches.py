@@ -38,6 +38,7 @@ from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.tasks import Tasks
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.shares.delivery import Wish
+from ottla.shares.retry_delay import RETRY_DELAY_MS_MAX, put_delay
 from ottla.shares.share_key import ShareKey
 from ottla.wire.messages import share_fetch as wire
 from ottla.wire.schema import Message
@@ -334,11 +335,13 @@ class _ShareFetch:
                     topic_id=index.topic_id
                 )
             topic.partitions.append(self._partition(index, hints))
-        return wire.ShareFetchResponse(
+        response = wire.ShareFetchResponse(
             acquisition_lock_timeout_ms=self._delivery.settings.lock_ms,
             responses=list(topics.values()),
             node_endpoints=hints.endpoints(),
         )
+        put_delay(response, RETRY_DELAY_MS_MAX)
+        return response
 
     def _partition(
         self, index: TopicIndex, hints: LeaderHints[wire.LeaderIdAndEpoch, wire.NodeEndpoint]

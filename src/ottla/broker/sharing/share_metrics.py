@@ -27,7 +27,7 @@ class ShareMetrics:
         self._acquired.add(count)
 
     def acknowledged(self, batches: Sequence[AcknowledgedOffsets]) -> None:
-        for first, last, types in batches:
+        for first, last, types, _ in batches:
             if len(types) == 1:
                 self._acknowledged[AcknowledgeType(types[0])].add(last - first + 1)
                 continue

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ottla.shares.record_state import AcknowledgeType
+from ottla.shares.retry_delay import put_delay
 from ottla.wire.messages import share_acknowledge as ack_wire
 from ottla.wire.messages import share_fetch as fetch_wire
+
+_B = TypeVar("_B", ack_wire.AcknowledgementBatch, fetch_wire.AcknowledgementBatch)
 
 
 class AckRun(NamedTuple):
@@ -86,18 +89,16 @@ def _batch(group: Sequence[AckRun]) -> AckBatch:
 
 
 def fetch_batches(runs: AckRuns) -> list[fetch_wire.AcknowledgementBatch]:
-    return [
-        fetch_wire.AcknowledgementBatch(
-            first_offset=each.first, last_offset=each.last, acknowledge_types=each.types
-        )
-        for each in runs.batches()
-    ]
+    return [_put(fetch_wire.AcknowledgementBatch(), each) for each in runs.batches()]
 
 
 def acknowledge_batches(runs: AckRuns) -> list[ack_wire.AcknowledgementBatch]:
-    return [
-        ack_wire.AcknowledgementBatch(
-            first_offset=each.first, last_offset=each.last, acknowledge_types=each.types
-        )
-        for each in runs.batches()
-    ]
+    return [_put(ack_wire.AcknowledgementBatch(), each) for each in runs.batches()]
+
+
+def _put(message: _B, batch: AckBatch) -> _B:
+    message.first_offset, message.last_offset = batch.first, batch.last
+    message.acknowledge_types = batch.types
+    if batch.delay_ms is not None:
+        put_delay(message, batch.delay_ms)
+    return message

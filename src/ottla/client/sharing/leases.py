@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable
 
+from ottla.client.errors import UnsupportedVersionError
 from ottla.client.sharing.acknowledgements import AckRun, AckRuns
 from ottla.client.sharing.errors import InvalidRecordStateError
 from ottla.client.sharing.lease import Lease
@@ -14,6 +15,7 @@ from ottla.client.sharing.records import SharedRecord
 from ottla.model import ErrorCode, TopicPartition
 from ottla.runtime.clock import Clock
 from ottla.shares.record_state import AcknowledgeType
+from ottla.shares.retry_delay import RETRY_DELAY_MS_MAX
 
 
 class Leases:
@@ -112,6 +114,33 @@ class Leases:
         self.number += 1
         for record in records:
             self._acknowledge(record, kind, delay_ms)
+
+    def release(self, records: Iterable[SharedRecord], delay: float | None, backoff: float) -> None:
+        """Raises UnsupportedVersionError, and then nothing is released."""
+        if delay is None:
+            self.acknowledge(records, AcknowledgeType.RELEASE)
+            return
+        if delay < 0 or backoff < 1:
+            raise ValueError("a delay is not negative, and a backoff is at least 1")
+        delays = [
+            (record, self._delay_ms(record, delay * backoff ** min(record.delivery_count - 1, 32)))
+            for record in records
+        ]
+        self.number += 1
+        for record, delay_ms in delays:
+            self._acknowledge(record, AcknowledgeType.RELEASE, delay_ms)
+
+    def _delay_ms(self, record: SharedRecord, seconds: float) -> int:
+        name = TopicPartition(record.topic, record.partition)
+        lease = self._lease_of(name, record)
+        delay_ms_max = RETRY_DELAY_MS_MAX if lease is None else lease.session.delay_ms_max
+        if not delay_ms_max:
+            raise UnsupportedVersionError(
+                ErrorCode.UNSUPPORTED_VERSION,
+                "the brokers of this cluster take no delay when records are released; leave delay "
+                "out, and they are delivered again at once",
+            )
+        return round(min(seconds * 1_000, delay_ms_max))
 
     def _acknowledge(
         self, record: SharedRecord, kind: AcknowledgeType, delay_ms: int | None

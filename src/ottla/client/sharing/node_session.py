@@ -37,6 +37,8 @@ class NodeShareSession:
     def __init__(self, node_id: int, settings: ShareConsumerSettings, member_id: str) -> None:
         self.node_id = node_id
         self.epoch = FIRST_EPOCH
+        # The longest retry delay that the node takes; 0 if it takes none, as with Apache Kafka.
+        self.delay_ms_max = 0
         # Changes when the session begins again.
         self.incarnation = 0
         # Acknowledgements to be sent, and those in flight.

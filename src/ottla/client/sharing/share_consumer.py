@@ -198,10 +198,21 @@ class ShareConsumer:
         """
         self._leases.acknowledge(_listed(records), AcknowledgeType.ACCEPT)
 
-    def release(self, records: SharedRecord | Iterable[SharedRecord]) -> None:
+    def release(
+        self,
+        records: SharedRecord | Iterable[SharedRecord],
+        *,
+        delay: float | None = None,
+        backoff: float = 1.0,
+    ) -> None:
         """The records are delivered again, to any member, unless they were delivered as often as
-        the group allows (`share.delivery.count.limit`)."""
-        self._leases.acknowledge(_listed(records), AcknowledgeType.RELEASE)
+        the group allows (`share.delivery.count.limit`).
+
+        With a delay in seconds, not before: the delay is multiplied with `backoff` for each earlier
+        delivery, up to a day. Without, the group's `ottla.share.retry.delay.ms` applies. Only
+        Ottla's brokers take delays: others raise UnsupportedVersionError.
+        """
+        self._leases.release(_listed(records), delay, backoff)
 
     def reject(self, records: SharedRecord | Iterable[SharedRecord]) -> None:
         """The records cannot be processed: they are not delivered again, and go to the group's

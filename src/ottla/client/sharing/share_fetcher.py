@@ -28,6 +28,7 @@ from ottla.client.sharing.outcomes import AcknowledgementOutcomes
 from ottla.client.sharing.properties import ShareConsumerSettings
 from ottla.model import ErrorCode, KafkaError, TopicPartition, Uuid
 from ottla.shares.delivery import Acquired
+from ottla.shares.retry_delay import delay_of
 from ottla.wire.messages import share_acknowledge as ack_wire
 from ottla.wire.messages import share_fetch as fetch_wire
 
@@ -220,6 +221,7 @@ class ShareFetcher:
         session.answered()
         self._leases.lock_ms = response.acquisition_lock_timeout_ms or self._leases.lock_ms
         if isinstance(response, fetch_wire.ShareFetchResponse):
+            session.delay_ms_max = delay_of(response) or 0
             self._take_fetched(node, response)
         else:
             self._take_acknowledged(node, response)

@@ -106,9 +106,16 @@ class ShareConsumer:
         listed = _listed(records)
         self._given.append(lambda: self._consumer.accept(listed))
 
-    def release(self, records: SharedRecord | Iterable[SharedRecord]) -> None:
+    def release(
+        self,
+        records: SharedRecord | Iterable[SharedRecord],
+        *,
+        delay: float | None = None,
+        backoff: float = 1.0,
+    ) -> None:
+        """Where brokers take no delay, the next call that waits raises UnsupportedVersionError."""
         listed = _listed(records)
-        self._given.append(lambda: self._consumer.release(listed))
+        self._given.append(lambda: self._consumer.release(listed, delay=delay, backoff=backoff))
 
     def reject(self, records: SharedRecord | Iterable[SharedRecord]) -> None:
         listed = _listed(records)
