@@ -13,3 +13,7 @@ class InvalidSchemaError(SchemaError):
 
 class SchemaTooComplexError(SchemaError):
     """Comparing two schemas would take too many steps."""
+
+
+class InvalidPayloadError(SchemaError):
+    """The bytes of a record do not name a schema, or are not what their schema says."""

@@ -20,8 +20,8 @@ from ottla.client.schemas import (
     SchemaDeserializer,
     SchemaRegistryClient,
 )
-from ottla.client.schemas.framing import VALUE_HEADER, guid_header
 from ottla.client.schemas.registry_client import SchemaLink
+from ottla.schemas.framing import VALUE_HEADER, guid_header
 from ottla.testing import Cluster
 from tests.support.registry.registry_processes import RegistryProcess, running_registries
 

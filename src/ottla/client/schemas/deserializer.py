@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ottla.client.errors import SerializationError
 from ottla.client.schemas.codecs import AvroCodec, JsonCodec, RecordCodec, SchemaSet, collect
-from ottla.client.schemas.framing import FramedData, unframe_record
 from ottla.client.schemas.recently_used import RecentlyUsed
 from ottla.client.schemas.registry_client import KnownSchema, SchemaRegistryClient
 from ottla.client.schemas.serializers import AVRO, PROTOBUF
+from ottla.schemas.errors import InvalidPayloadError
+from ottla.schemas.framing import FramedData, unframe_record
 
 _SERIALIZED = "serialized"
 
@@ -40,7 +42,10 @@ class SchemaDeserializer:
         """None stays None. Raises SerializationError or RegistryError."""
         if data is None:
             return None
-        framed = unframe_record(data, headers, is_key=is_key)
+        try:
+            framed = unframe_record(data, headers, is_key=is_key)
+        except InvalidPayloadError as error:
+            raise SerializationError(str(error)) from None
         if framed.schema in self._codecs:
             return _decode(self._codecs.get(framed.schema), framed)
         schemas = await self._schemas(framed.schema)

@@ -11,7 +11,8 @@ from google.protobuf.message import DecodeError
 
 from ottla.client.errors import SerializationError
 from ottla.client.schemas.codecs import SchemaSet
-from ottla.client.schemas.framing import decode_indexes
+from ottla.schemas.errors import InvalidPayloadError
+from ottla.schemas.framing import decode_indexes
 
 # The files that come with the runtime; schemas import them without a reference.
 _BUILT_IN = "google/protobuf/"
@@ -40,7 +41,10 @@ class ProtobufCodec:
     def decode(self, data: bytes, indexes: bytes | None = None) -> Any:
         """`indexes` come from a header; otherwise they are in front of the data. Raises
         SerializationError."""
-        found, begin = decode_indexes(data if indexes is None else indexes)
+        try:
+            found, begin = decode_indexes(data if indexes is None else indexes)
+        except InvalidPayloadError as error:
+            raise SerializationError(str(error)) from None
         message = self.message_class(found)()
         try:
             message.ParseFromString(data[begin:] if indexes is None else data)

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ottla.client.errors import SerializationError
 from ottla.client.schemas.codecs import AvroCodec, JsonCodec, RecordCodec, collect
-from ottla.client.schemas.framing import encode_indexes, frame
 from ottla.client.schemas.registry_client import KnownSchema, SchemaLink, SchemaRegistryClient
+from ottla.schemas.framing import encode_indexes, frame
 
 AVRO: Final = "AVRO"
 JSON: Final = "JSON"

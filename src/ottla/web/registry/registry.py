@@ -12,18 +12,18 @@ from ottla.client import ConsumedRecord
 from ottla.client.cluster import ClientSeams
 from ottla.metrics import Metrics
 from ottla.metrics.table import web as table
-from ottla.security.sasl.mechanism import Mechanism
-from ottla.web.registry.api.changing import ChangingApi
-from ottla.web.registry.api.lookups import Lookups
-from ottla.web.registry.api.responses import render_problem
-from ottla.web.registry.api.routes import registry_routes
-from ottla.web.registry.model.records import (
+from ottla.schemas.registered.records import (
     Change,
     TopicRecord,
     decode_change,
     encode_change,
 )
-from ottla.web.registry.model.state import RegistryState
+from ottla.schemas.registered.state import RegistryState
+from ottla.security.sasl.mechanism import Mechanism
+from ottla.web.registry.api.changing import ChangingApi
+from ottla.web.registry.api.lookups import Lookups
+from ottla.web.registry.api.responses import render_problem
+from ottla.web.registry.api.routes import registry_routes
 from ottla.web.registry.operations.schema_work import SchemaWork
 from ottla.web.registry.operations.writes import RegistryWrites
 from ottla.web.registry.storing.forwarding import WriterClient, peer_context

@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ottla.runtime.clock import Clock
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import SubjectName, normal_context
 from ottla.web.registry.api.queries import (
     flag,
     settings_subject,
@@ -20,8 +22,6 @@ from ottla.web.registry.errors import (
     invalid_subject,
     no_writer,
 )
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import SubjectName, normal_context
 from ottla.web.registry.operations.deleting import Deleting
 from ottla.web.registry.operations.looking_up import parse_version
 from ottla.web.registry.operations.references import source_of_version

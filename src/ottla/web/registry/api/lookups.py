@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 from starlette.requests import Request
 
 from ottla.client.errors import ClientError
-from ottla.web.registry.model.schema_version import SchemaVersion
-from ottla.web.registry.model.state import RegistryState
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.state import RegistryState
 from ottla.web.registry.operations.references import source_of_version
 from ottla.web.registry.operations.schema_work import SchemaWork
 from ottla.web.service.problems import HttpProblem

@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
-from ottla.web.registry.errors import invalid_subject
-from ottla.web.registry.model.schema_version import SchemaVersion
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import (
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import (
     DEFAULT_CONTEXT,
     SubjectName,
     beside,
@@ -18,6 +17,7 @@ from ottla.web.registry.model.subject_name import (
     normal_subject,
     qualified,
 )
+from ottla.web.registry.errors import invalid_subject
 from ottla.web.service.paths import segment
 from ottla.web.service.problems import HttpProblem
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from ottla.schemas import SchemaType
-from ottla.web.registry.model.schema_version import NamedReference, SchemaVersion
+from ottla.schemas.registered.schema_version import NamedReference, SchemaVersion
 from ottla.web.service.bodies import json_bytes
 from ottla.web.service.problems import HttpProblem
 

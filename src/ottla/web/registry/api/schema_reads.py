@@ -8,6 +8,10 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.subject_name import (
+    SubjectName,
+)
 from ottla.web.registry.api.lookups import Lookups
 from ottla.web.registry.api.queries import (
     flag,
@@ -25,10 +29,6 @@ from ottla.web.registry.api.responses import (
 )
 from ottla.web.registry.errors import (
     schema_not_found,
-)
-from ottla.web.registry.model.schema_version import SchemaVersion
-from ottla.web.registry.model.subject_name import (
-    SubjectName,
 )
 from ottla.web.registry.operations.looking_up import (
     find_id,

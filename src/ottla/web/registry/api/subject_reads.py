@@ -7,6 +7,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ottla.schemas.registered.references import LATEST_VERSION
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.subject_name import (
+    ALL_CONTEXTS,
+    DEFAULT_CONTEXT,
+)
 from ottla.web.registry.api.lookups import Lookups
 from ottla.web.registry.api.queries import (
     context_of,
@@ -27,13 +33,8 @@ from ottla.web.registry.errors import (
     subject_not_found,
     version_not_found,
 )
-from ottla.web.registry.model.schema_version import SchemaVersion
 from ottla.web.registry.model.settings_in_scope import (
     config_in_scope,
-)
-from ottla.web.registry.model.subject_name import (
-    ALL_CONTEXTS,
-    DEFAULT_CONTEXT,
 )
 from ottla.web.registry.operations.looking_up import (
     find_metadata,
@@ -42,7 +43,6 @@ from ottla.web.registry.operations.looking_up import (
     parse_version,
     version_in,
 )
-from ottla.web.registry.operations.references import LATEST_VERSION
 from ottla.web.registry.operations.registering import (
     canonical_schema,
     compatibility_messages,

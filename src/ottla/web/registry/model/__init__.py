@@ -1,1 +1,1 @@
-"""What a registry knows, and the records that say it. Pure."""
+"""The settings that are in force for a subject. Pure."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ottla.schemas import CompatibilityLevel
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import GLOBAL_CONTEXT, SubjectName, qualified
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import GLOBAL_CONTEXT, SubjectName, qualified
 
 DEFAULT_LEVEL: Final = CompatibilityLevel.BACKWARD
 DEFAULT_MODE: Final = "READWRITE"

@@ -6,6 +6,20 @@ schema references is not deleted.
 
 from __future__ import annotations
 
+from ottla.schemas.registered.records import (
+    Change,
+    ConfigChanged,
+    ContextChanged,
+    IdsUsed,
+    ModeChanged,
+    SchemaRemoved,
+    SchemaWritten,
+    SubjectDeleted,
+)
+from ottla.schemas.registered.references import LATEST_VERSION
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.state import RegistryState, matches_subject
+from ottla.schemas.registered.subject_name import SubjectName
 from ottla.web.registry.errors import (
     context_not_empty,
     reference_exists,
@@ -16,21 +30,7 @@ from ottla.web.registry.errors import (
     version_not_soft_deleted,
     version_soft_deleted,
 )
-from ottla.web.registry.model.records import (
-    Change,
-    ConfigChanged,
-    ContextChanged,
-    IdsUsed,
-    ModeChanged,
-    SchemaRemoved,
-    SchemaWritten,
-    SubjectDeleted,
-)
-from ottla.web.registry.model.schema_version import SchemaVersion
-from ottla.web.registry.model.state import RegistryState, matches_subject
-from ottla.web.registry.model.subject_name import SubjectName
 from ottla.web.registry.operations.looking_up import version_in
-from ottla.web.registry.operations.references import LATEST_VERSION
 from ottla.web.registry.operations.writes import RegistryWrites, check_writable
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ottla.web.registry.model.schema_version import RegisteredSchema, SchemaVersion
-from ottla.web.registry.model.state import RegistryState
+from ottla.schemas.registered.schema_version import RegisteredSchema, SchemaVersion
+from ottla.schemas.registered.state import RegistryState
 from ottla.web.registry.operations.contracts import without_version
 from ottla.web.registry.operations.references import source_of_version
 from ottla.web.registry.operations.schema_work import SchemaWork

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ottla.schemas.registered.references import LATEST_VERSION
+from ottla.schemas.registered.schema_version import RegisteredSchema, SchemaVersion
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import SubjectName, qualified
 from ottla.web.registry.errors import (
     invalid_version,
     schema_not_found,
     subject_not_found,
     version_not_found,
 )
-from ottla.web.registry.model.schema_version import RegisteredSchema, SchemaVersion
 from ottla.web.registry.model.settings_in_scope import config_in_scope
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import SubjectName, qualified
 from ottla.web.registry.operations.contracts import DataContract, merged_contract
 from ottla.web.registry.operations.equality import find_equal
-from ottla.web.registry.operations.references import LATEST_VERSION
 from ottla.web.registry.operations.registering import canonical_schema
 from ottla.web.registry.operations.schema_work import SchemaWork
 from ottla.web.service.problems import HttpProblem

@@ -1,57 +1,22 @@
-"""Finds the schemas that a schema references, and those that they reference."""
+"""A schema with what it references, for a request: a missing one is the request's error."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
-from ottla.schemas import ResolvedReference, SchemaSource
+from ottla.schemas import InvalidSchemaError, SchemaSource
+from ottla.schemas.registered import references
+from ottla.schemas.registered.schema_version import RegisteredSchema, SchemaVersion
+from ottla.schemas.registered.state import RegistryState
 from ottla.web.registry.errors import invalid_schema
-from ottla.web.registry.model.schema_version import (
-    NamedReference,
-    RegisteredSchema,
-    SchemaVersion,
-)
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import beside
-
-LATEST_VERSION: Final = -1
-_REFERENCES_MAX: Final = 1_000
 
 
 def source_of(state: RegistryState, subject: str, schema: RegisteredSchema) -> SchemaSource:
-    """The schema with all that it references, what others need first. Raises HttpProblem 42201."""
-    found: dict[str, str] = {}
-    _collect(state, subject, schema.references, found, ())
-    resolved = tuple(ResolvedReference(name, text) for name, text in found.items())
-    return SchemaSource(schema.type, schema.text, resolved)
+    """Raises HttpProblem 42201."""
+    try:
+        return references.source_of(state, subject, schema)
+    except InvalidSchemaError as error:
+        raise invalid_schema(f"Invalid schema: {error}") from None
 
 
 def source_of_version(state: RegistryState, version: SchemaVersion) -> SchemaSource:
+    """Raises HttpProblem 42201."""
     return source_of(state, version.subject, version.schema)
-
-
-def _collect(
-    state: RegistryState,
-    subject: str,
-    references: Sequence[NamedReference],
-    found: dict[str, str],
-    path: tuple[tuple[str, int], ...],
-) -> None:
-    for reference in references:
-        target = beside(subject, reference.subject)
-        if reference.version == LATEST_VERSION:
-            version = state.latest(target)
-        else:
-            version = state.version(target, reference.version)
-        if version is None:
-            raise invalid_schema(
-                f"Invalid schema: no schema reference found for subject {reference.subject!r} and "
-                f"version {reference.version}"
-            )
-        key = (version.subject, version.version)
-        if key in path or len(found) > _REFERENCES_MAX:
-            raise invalid_schema("Invalid schema: it has too many references, or references itself")
-        if reference.name not in found:
-            _collect(state, version.subject, version.schema.references, found, (*path, key))
-            found.setdefault(reference.name, version.schema.text)

@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ottla.schemas import CompatibilityLevel, SchemaType
-from ottla.schemas.work import EarlierVersion
-from ottla.web.registry.errors import incompatible, invalid_schema, not_permitted
-from ottla.web.registry.model.records import (
+from ottla.schemas.registered.records import (
     Change,
     ContextChanged,
     SchemaRemoved,
     SchemaWritten,
 )
-from ottla.web.registry.model.schema_version import (
+from ottla.schemas.registered.schema_version import (
     NamedReference,
     RegisteredSchema,
     SchemaVersion,
 )
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import SubjectName, beside
+from ottla.schemas.work import EarlierVersion
+from ottla.web.registry.errors import incompatible, invalid_schema, not_permitted
 from ottla.web.registry.model.settings_in_scope import config_in_scope, mode_in_scope
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import SubjectName, beside
 from ottla.web.registry.operations.contracts import (
     DataContract,
     merged_contract,

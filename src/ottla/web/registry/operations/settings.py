@@ -6,6 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ottla.schemas import CompatibilityLevel
+from ottla.schemas.registered.records import (
+    Change,
+    ConfigChanged,
+    ModeChanged,
+    SchemaRemoved,
+    SubjectCleared,
+)
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.state import matches_subject
+from ottla.schemas.registered.subject_name import GLOBAL_CONTEXT, SubjectName
 from ottla.web.registry.errors import (
     invalid_level,
     invalid_mode,
@@ -13,22 +23,12 @@ from ottla.web.registry.errors import (
     reference_exists,
     subject_not_found,
 )
-from ottla.web.registry.model.records import (
-    Change,
-    ConfigChanged,
-    ModeChanged,
-    SchemaRemoved,
-    SubjectCleared,
-)
-from ottla.web.registry.model.schema_version import SchemaVersion
 from ottla.web.registry.model.settings_in_scope import (
     MODES,
     mode_in_scope,
     own_config,
     own_mode,
 )
-from ottla.web.registry.model.state import matches_subject
-from ottla.web.registry.model.subject_name import GLOBAL_CONTEXT, SubjectName
 from ottla.web.registry.operations.deleting import used_ids
 from ottla.web.registry.operations.requests import ConfigBody, check_rule_set
 from ottla.web.registry.operations.writes import RegistryWrites, check_writable

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
+from ottla.schemas.registered.records import Change
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import SubjectName
 from ottla.web.registry.errors import not_permitted
-from ottla.web.registry.model.records import Change
 from ottla.web.registry.model.settings_in_scope import mode_in_scope
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import SubjectName
 
 
 class AppendChanges(Protocol):

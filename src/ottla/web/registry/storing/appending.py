@@ -21,8 +21,8 @@ from ottla.client.errors import (
 from ottla.client.producing.producer import Producer
 from ottla.model import TopicPartition
 from ottla.runtime.tasks import Tasks
+from ottla.schemas.registered.records import TopicRecord
 from ottla.web.registry.errors import schema_too_large, store_failed, timed_out
-from ottla.web.registry.model.records import TopicRecord
 from ottla.web.service.problems import HttpProblem
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from ottla.client.errors import ClientError
 from ottla.client.settings import COMMON, cluster_settings, parse_properties
 from ottla.model import KafkaError
 from ottla.runtime.tasks import Tasks
-from ottla.web.registry.model.records import TopicRecord
+from ottla.schemas.registered.records import TopicRecord
 from ottla.web.registry.storing.appending import NotWriterError, SchemaAppender
 from ottla.web.registry.storing.membership import (
     ElectedWriter,

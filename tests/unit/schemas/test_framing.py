@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.client.errors import SerializationError
-from ottla.client.schemas.framing import (
+from ottla.schemas.errors import InvalidPayloadError
+from ottla.schemas.framing import (
     VALUE_HEADER,
     decode_indexes,
     encode_indexes,
@@ -25,7 +25,7 @@ def test_an_id_is_in_front_of_the_data() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x00\x00", b"\x01\x00\x00\x00\x01x"])
 def test_data_without_an_id_are_refused(data: bytes) -> None:
-    with pytest.raises(SerializationError):
+    with pytest.raises(InvalidPayloadError):
         unframe(data)
 
 
@@ -40,7 +40,7 @@ def test_indexes_are_zigzag_varints(indexes: list[int], encoded: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x80", b"\x06\x02", b"\x03", b"\xff" * 20, b"\xfe\x01"])
 def test_broken_indexes_are_refused(data: bytes) -> None:
-    with pytest.raises(SerializationError):
+    with pytest.raises(InvalidPayloadError):
         decode_indexes(data)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ottla.schemas import SchemaType
-from ottla.web.registry.model.records import (
+from ottla.schemas.registered.records import (
     Change,
     ConfigChanged,
     ContextChanged,
@@ -20,14 +20,14 @@ from ottla.web.registry.model.records import (
     decode_change,
     encode_change,
 )
-from ottla.web.registry.model.schema_version import (
+from ottla.schemas.registered.schema_version import (
     NamedReference,
     RegisteredSchema,
     SchemaVersion,
 )
+from ottla.schemas.registered.state import RegistryState
+from ottla.schemas.registered.subject_name import SubjectName, beside, normal_subject
 from ottla.web.registry.model.settings_in_scope import level_in_scope, mode_in_scope
-from ottla.web.registry.model.state import RegistryState
-from ottla.web.registry.model.subject_name import SubjectName, beside, normal_subject
 
 
 def version(

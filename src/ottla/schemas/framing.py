@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ottla.client.errors import SerializationError
+from ottla.schemas.errors import InvalidPayloadError
 
 KEY_HEADER: Final = "__key_schema_id"
 VALUE_HEADER: Final = "__value_schema_id"
@@ -38,16 +38,16 @@ def frame(id_: int, data: bytes) -> bytes:
 
 
 def unframe(data: bytes) -> FramedData:
-    """Raises SerializationError."""
+    """Raises InvalidPayloadError."""
     if len(data) < _ID.size or data[0] != _ID_MAGIC:
-        raise SerializationError("the record does not begin with the id of a schema")
+        raise InvalidPayloadError("the record does not begin with the id of a schema")
     return FramedData(_ID.unpack_from(data)[1], data[_ID.size :])
 
 
 def unframe_record(
     data: bytes, headers: Iterable[tuple[str, bytes | None]], *, is_key: bool
 ) -> FramedData:
-    """By the header if there is one. Raises SerializationError."""
+    """By the header if there is one. Raises InvalidPayloadError."""
     name = KEY_HEADER if is_key else VALUE_HEADER
     for found, value in headers:
         if found == name and value and value[0] == _GUID_MAGIC and len(value) > _GUID_BYTES:
@@ -68,12 +68,12 @@ def encode_indexes(indexes: list[int]) -> bytes:
 
 
 def decode_indexes(data: bytes) -> tuple[list[int], int]:
-    """The indexes, and where the message begins. Raises SerializationError."""
+    """The indexes, and where the message begins. Raises InvalidPayloadError."""
     count, position = _read_zigzag(data, 0)
     if count == 0:
         return [0], position
     if not 0 < count <= _INDEXES_MAX:
-        raise SerializationError(f"the record names {count} message indexes")
+        raise InvalidPayloadError(f"the record names {count} message indexes")
     indexes = []
     for _ in range(count):
         index, position = _read_zigzag(data, position)
@@ -95,7 +95,7 @@ def _read_zigzag(data: bytes, position: int) -> tuple[int, int]:
     number = shift = 0
     while True:
         if position >= len(data) or shift > _SHIFT_MAX:
-            raise SerializationError("the record ends within its message indexes")
+            raise InvalidPayloadError("the record ends within its message indexes")
         byte = data[position]
         position += 1
         number |= (byte & 0x7F) << shift

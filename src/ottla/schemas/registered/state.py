@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ottla.web.registry.model.records import (
+from ottla.schemas.registered.records import (
     Change,
     ConfigChanged,
     ContextChanged,
@@ -21,8 +21,8 @@ from ottla.web.registry.model.records import (
     SubjectCleared,
     SubjectDeleted,
 )
-from ottla.web.registry.model.schema_version import SchemaVersion
-from ottla.web.registry.model.subject_name import DEFAULT_CONTEXT, SubjectName, beside
+from ottla.schemas.registered.schema_version import SchemaVersion
+from ottla.schemas.registered.subject_name import DEFAULT_CONTEXT, SubjectName, beside
 
 
 class RegistryState:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from ottla.schemas import SchemaType
-from ottla.web.registry.model.schema_version import (
+from ottla.schemas.registered.schema_version import (
     NamedReference,
     RegisteredSchema,
     SchemaVersion,
