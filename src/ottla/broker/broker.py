@@ -59,6 +59,7 @@ from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.transactions.transaction_requests import TransactionRequests
 from ottla.broker.transactions.transaction_verification import TransactionVerification
 from ottla.broker.transactions.verification_requests import VerificationRequest
+from ottla.broker.validation.validations import Validations
 from ottla.channels import ChannelSecurity
 from ottla.configs import NodeConfig
 from ottla.controller.bootstrap import read_bootstrap_records
@@ -171,15 +172,7 @@ class Broker:
         )
 
     def _make_coordinators(self) -> None:
-        groups = GroupCoordinators(
-            self.cluster,
-            self.commit,
-            self.failures,
-            self.clock,
-            self.dice,
-            self.tasks,
-            self.background,
-        )
+        groups = GroupCoordinators(self.cluster, self.commit, self.failures, self._seams)
         self.markers = MarkerAppender(self.partitions, self.commit, self.failures, groups.shards)
         transactions = TransactionCoordinators(
             self.cluster,
@@ -214,7 +207,16 @@ class Broker:
         self.transactional_produces = TransactionalProduces(
             self.cluster, self.transactions, self.verification, self.partitions, self.clock
         )
-        self.openings = Openings(self.partitions, self.clock, self.tasks, self.background)
+        self.validations = Validations(
+            self.cluster,
+            self.partitions,
+            self.peers,
+            self.commit,
+            self.failures,
+            self.metrics,
+            self._seams,
+        )
+        self.openings = Openings(self.partitions, self._seams, self.validations)
         self.appending = Appending(
             self.cluster,
             self.partitions,
@@ -235,11 +237,7 @@ class Broker:
             self.cluster, self.partitions, self.failures, warm_up, self.clock
         )
         self.follower_fetches = FollowerFetches(
-            self.partitions,
-            self.replication.leader_throttle,
-            self.failures,
-            warm_up,
-            self.clock,
+            self.partitions, self.replication.leader_throttle, self.failures, warm_up, self.clock
         )
 
     def _make_network(self, world: HostSeams) -> None:

@@ -142,6 +142,7 @@ class NodeSettings:
     transaction_remove_expired_interval_ms = Setting[int](
         "transaction.remove.expired.transaction.cleanup.interval.ms"
     )
+    schema_topic = Setting[str]("ottla.schema.topic")
     dead_letter_prefix = Setting[str]("errors.deadletterqueue.topic.name.prefix")
     group_share_max_share_sessions = Setting[int]("group.share.max.share.sessions")
     share_coordinator_load_buffer_size = Setting[int]("share.coordinator.load.buffer.size")

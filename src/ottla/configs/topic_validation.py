@@ -8,6 +8,8 @@ from ottla.configs.definitions import TOPIC_CONFIGS
 from ottla.configs.errors import InvalidConfigError
 from ottla.configs.node_config import NodeConfig
 from ottla.configs.topic_config import AS_RETENTION, UNLIMITED, EffectiveTopicConfig
+from ottla.schemas.packages import missing_packages, missing_text
+from ottla.schemas.rules import SchemaRules
 
 
 def validate_topic_configs(
@@ -23,6 +25,7 @@ def validate_topic_configs(
             f"min.compaction.lag.ms ({config.min_compaction_lag_ms}) must not be more than "
             f"max.compaction.lag.ms ({config.max_compaction_lag_ms})"
         )
+    _validate_schema_rules(config.schema_rules)
     if config.remote_storage_enable:
         _validate_remote_storage(config, system_enabled=node.remote_log_storage_system_enable)
     elif _had_remote_storage(existing) and not config.remote_log_delete_on_disable:
@@ -31,6 +34,13 @@ def validate_topic_configs(
             "remote.log.delete.on.disable=true to delete it, or leave remote.storage.enable=true "
             "and set remote.log.copy.disable=true to only read it"
         )
+
+
+def _validate_schema_rules(rules: SchemaRules | None) -> None:
+    """A node without the packages would refuse every record."""
+    missing = [] if rules is None else missing_packages(rules)
+    if missing:
+        raise InvalidConfigError(missing_text(missing))
 
 
 def _had_remote_storage(existing: Mapping[str, str]) -> bool:

@@ -111,6 +111,15 @@ class GzipLevel:
         return f"[1,...,9] or {_GZIP_LEVEL_DEFAULT}"
 
 
+class SchemaContext:
+    def refusal(self, value: ConfigValue) -> str | None:
+        assert isinstance(value, str)
+        return None if value.startswith(".") and ":" not in value else f"Value must be {self}"
+
+    def __str__(self) -> str:
+        return "a name that begins with a dot"
+
+
 class ThrottledReplicas:
     def refusal(self, value: ConfigValue) -> str | None:
         assert isinstance(value, tuple)

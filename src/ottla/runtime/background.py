@@ -2,7 +2,8 @@
 
 `run` is for functions that wait (a sync, a read from the device) and uses a thread. `compute` is
 for functions that compute for long (a compaction) and uses a process, because on a thread they
-would hold the GIL and block the event loop. `compute_soon` has a second process. A job starts when
+would hold the GIL and block the event loop. `compute_soon` has a second process,
+`compute_limited` a third one, which may be killed by its jobs. A job starts when
 it is submitted, even if it is never awaited. Its exception is raised where it is awaited.
 
 `SystemBackground` (system_background.py) is the real implementation. `InlineBackground` runs every
@@ -42,6 +43,12 @@ class Background(Protocol):
     ) -> Awaitable[T]:
         """As `compute`, for jobs that a client waits for: they do not queue behind a compaction."""
 
+    def compute_limited(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Awaitable[T]:
+        """As `compute_soon`, in a process with limits of processor time and memory, for work on
+        what strangers wrote. Raises WorkerCrashedError or MemoryError beyond them."""
+
     async def close(self) -> None:
         """Waits for the functions of `run` and cancels computations."""
 
@@ -59,6 +66,11 @@ class InlineBackground:
         return self.run(function, *arguments)
 
     def compute_soon(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> Finished[T]:
+        return self.run(function, *arguments)
+
+    def compute_limited(
         self, function: Callable[[*Arguments], T], *arguments: *Arguments
     ) -> Finished[T]:
         return self.run(function, *arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from ottla.schemas.rules import SchemaRules
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
 
@@ -27,8 +28,10 @@ class LogConfig:
     message_timestamp_before_max_ms: int = NEVER_MS
     message_timestamp_after_max_ms: int = 3_600_000
     # Whether every record of a client's batch is checked (`ottla.record.validation`). The records
-    # of a compacted topic always are.
+    # of a compacted topic, and of one with schema rules, always are.
     validates_records: bool = False
+    # What its keys and values must be; checked by the broker, before the append.
+    schema_rules: SchemaRules | None = None
     # None keeps what the producer chose.
     compression_type: Codec | None = None
     compression_level: int | None = None
@@ -57,6 +60,6 @@ class LogConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "syncs_before_acknowledging", self.flush_messages == 1)
-        checks = self.compact or self.validates_records
+        checks = self.compact or self.validates_records or self.schema_rules is not None
         object.__setattr__(self, "checks_records", checks)
         object.__setattr__(self, "opens_batches", checks or self.compression_type is not None)

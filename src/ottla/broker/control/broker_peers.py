@@ -19,6 +19,7 @@ class PeerLane(Enum):
     VERIFICATION = auto()
     MONITORING = auto()
     SHARES = auto()
+    SCHEMAS = auto()
 
 
 class BrokerPeers:

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Final
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
 from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.controller.quorum_seams import Seams
 from ottla.metadata import MetadataDelta
 from ottla.model.internal_topics import CONSUMER_OFFSETS
 from ottla.replication.partition import Partition
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock
-from ottla.runtime.dice import Dice
-from ottla.runtime.tasks import Tasks
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.wire.records import Codec
 
@@ -36,24 +33,21 @@ class GroupCoordinators:
         cluster: ClusterView,
         commit: GroupCommit,
         failures: StorageFailures,
-        clock: Clock,
-        dice: Dice,
-        tasks: Tasks,
-        background: Background,
+        seams: Seams,
     ) -> None:
         self._cluster = cluster
-        self._clock = clock
-        self._dice = dice
-        self._tasks = tasks
+        self._clock = seams.clock
+        self._dice = seams.dice
+        self._tasks = seams.tasks
         # Shared by the coordinators of all partitions, created with the first.
         self._topic_regexes: TopicRegexes | None = None
         self.shards: CoordinatorShards[GroupCoordinator] = CoordinatorShards(
             cluster,
             commit,
             failures,
-            clock,
-            tasks,
-            background,
+            seams.clock,
+            seams.tasks,
+            seams.background,
             CONSUMER_OFFSETS,
             self._make_coordinator,
             write_timeout_ms=cluster.config.offsets_commit_timeout_ms,

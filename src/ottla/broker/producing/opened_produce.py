@@ -3,7 +3,8 @@
     waiting for its partitions' turns ──▶ opened ──▶ appended; next request's turn
 
 Batches are opened if the topic is compacted, recompresses batches or validates records
-(storage/batches/opened_batch.py). A small batch is opened at once. A large one is opened by a
+(storage/batches/opened_batch.py). If the topic has schema rules, their keys and values are checked
+as well (validation/validation.py). A small batch is opened at once. A large one is opened by a
 worker process, and later requests for the partition wait for it: otherwise a producer's batches
 would be appended out of order. Waiting batches are held in memory, so their total size is limited.
 Requests above the limit are rejected with NOT_ENOUGH_REPLICAS, which every client retries.
@@ -21,11 +22,12 @@ from ottla.broker.network.pending import Pending
 from ottla.broker.producing.produced_partition import produced_partition
 from ottla.broker.producing.transactional_produce import VerifiedProduce
 from ottla.broker.producing.turns import Turns
+from ottla.broker.validation.validations import Validations
+from ottla.controller.quorum_seams import Seams
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partitions import Partitions
-from ottla.runtime.background import Background, WorkerCrashedError
-from ottla.runtime.clock import Clock
-from ottla.runtime.tasks import Tasks
+from ottla.runtime.background import WorkerCrashedError
+from ottla.schemas.rules import SchemaRules
 from ottla.storage.batches.opened_batch import OpenedBatch, open_batch, open_inline
 from ottla.storage.log_config import LogConfig
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest
@@ -57,12 +59,16 @@ class Openings:
     """Handles the requests of a node whose batches must be opened. Owned by its loop."""
 
     def __init__(
-        self, partitions: Partitions, clock: Clock, tasks: Tasks, background: Background
+        self,
+        partitions: Partitions,
+        seams: Seams,
+        validations: Validations,
     ) -> None:
         self.partitions = partitions
-        self.clock = clock
-        self.tasks = tasks
-        self.background = background
+        self.clock = seams.clock
+        self.tasks = seams.tasks
+        self.background = seams.background
+        self.validations = validations
         # Keyed by partition.
         self.turns = Turns()
         self.waiting_bytes = 0
@@ -98,6 +104,7 @@ class _OpenedProduce:
 
     __slots__ = (
         "_append",
+        "_checked",
         "_context",
         "_names",
         "_opened",
@@ -124,6 +131,8 @@ class _OpenedProduce:
         self._append = append
         self._pending = Pending()
         self._opened: dict[int, OpenedBatch | KafkaError] = {}
+        # The batches whose schemas are checked, by `id` of the partition's data.
+        self._checked: set[int] = set()
         self._names: list[TopicPartition] = []
         self._turns_missing = 0
         self._size = 0
@@ -166,7 +175,8 @@ class _OpenedProduce:
         )
 
     def _open_inline(self, part: _Part) -> bool:
-        """Opens a batch unless it is large. Returns whether it is now opened or rejected."""
+        """Opens and checks a batch if that is quick. Returns whether it is now opened or
+        rejected."""
         data, name, config = part
         if self._is_open(part):
             return True
@@ -178,9 +188,21 @@ class _OpenedProduce:
         except KafkaError as error:
             self._opened[id(data)] = error
             return True
-        if opened is not None:
-            self._opened[id(data)] = opened
-        return opened is not None
+        if opened is None:
+            return False
+        self._opened[id(data)] = opened
+        return config.schema_rules is None or self._check_now(part, opened, config.schema_rules)
+
+    def _check_now(self, part: _Part, opened: OpenedBatch, rules: SchemaRules) -> bool:
+        """Checks a batch's schemas if that is quick. Returns whether it is now good or rejected."""
+        try:
+            is_good = self._openings.validations.by(rules).check_now(part.name.topic, opened)
+        except KafkaError as error:
+            self._opened[id(part.data)] = error
+            return True
+        if is_good:
+            self._checked.add(id(part.data))
+        return is_good
 
     def _is_open(self, part: _Part) -> bool:
         """Whether a batch needs no opening, was rejected, or was opened with the partition's
@@ -188,7 +210,11 @@ class _OpenedProduce:
         known = self._opened.get(id(part.data))
         if isinstance(known, KafkaError) or not part.config.opens_batches:
             return True
-        return known is not None and known.config is part.config
+        return (
+            known is not None
+            and known.config is part.config
+            and (part.config.schema_rules is None or id(part.data) in self._checked)
+        )
 
     def _refuse(self, parts: list[_Part]) -> None:
         error = KafkaError(
@@ -226,10 +252,25 @@ class _OpenedProduce:
         started = clock.monotonic()
         for part in parts:
             if not self._open_inline(part):
-                self._opened[id(part.data)] = await self._open_in_worker(part)
+                self._opened[id(part.data)] = await self._open_slowly(part)
+                self._checked.add(id(part.data))
             if clock.monotonic() - started >= _STEP_SECONDS:
                 await clock.sleep(0)
                 started = clock.monotonic()
+
+    async def _open_slowly(self, part: _Part) -> OpenedBatch | KafkaError:
+        """Opens a batch in a worker unless it is open, and checks its schemas."""
+        opened = self._opened.get(id(part.data))
+        if opened is None or isinstance(opened, KafkaError) or opened.config is not part.config:
+            opened = await self._open_in_worker(part)
+        rules = part.config.schema_rules
+        if isinstance(opened, KafkaError) or rules is None:
+            return opened
+        try:
+            await self._openings.validations.by(rules).check(part.name.topic, opened)
+        except KafkaError as error:
+            return error
+        return opened
 
     async def _open_in_worker(self, part: _Part) -> OpenedBatch | KafkaError:
         data, name, config = part

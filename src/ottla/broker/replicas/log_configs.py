@@ -50,6 +50,7 @@ def log_config_of(
         message_timestamp_before_max_ms=topic.message_timestamp_before_max_ms,
         message_timestamp_after_max_ms=topic.message_timestamp_after_max_ms,
         validates_records=topic.record_validation == "record",
+        schema_rules=topic.schema_rules,
         compression_type=codec,
         compression_level=_compression_level(topic, codec),
         delete=topic.deletes,

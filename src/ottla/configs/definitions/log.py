@@ -21,7 +21,14 @@ from ottla.configs.definition import (
     strings,
 )
 from ottla.configs.status import NO_JAVA_CLASSES, WITHOUT_EFFECT
-from ottla.configs.validators import GzipLevel, at_least, between, list_of, one_of
+from ottla.configs.validators import (
+    GzipLevel,
+    NonEmptyString,
+    at_least,
+    between,
+    list_of,
+    one_of,
+)
 
 LOG_CONFIGS: Final = (
     java_class("alter.config.policy.class.name", None, LOW, NO_JAVA_CLASSES),
@@ -94,5 +101,6 @@ LOG_CONFIGS: Final = (
     int32("num.replica.alter.log.dirs.threads", None, HIGH, WITHOUT_EFFECT),
     # Ottla's own.
     string("ottla.record.validation", "batch", one_of("batch", "record"), CLUSTER_WIDE),
+    string("ottla.schema.topic", "_schemas", NonEmptyString()),
     int64("ottla.stray.retention.ms", 604_800_000, at_least(-1), LOW, CLUSTER_WIDE),
 )

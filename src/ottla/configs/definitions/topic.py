@@ -18,12 +18,18 @@ from ottla.configs.definition import (
 from ottla.configs.status import NO_TIERED_STORAGE, WITHOUT_EFFECT
 from ottla.configs.validators import (
     GzipLevel,
+    SchemaContext,
     ThrottledReplicas,
     at_least,
     between,
     list_of,
     one_of,
 )
+from ottla.schemas.rules import PayloadCheck, SubjectNaming
+
+_PAYLOAD_CHECKS: Final = tuple(each.value for each in PayloadCheck)
+_SUBJECT_NAMES: Final = tuple(each.value for each in SubjectNaming)
+_BY_TOPIC: Final = SubjectNaming.TOPIC.value
 
 TOPIC_CONFIGS: Final = definitions(
     (
@@ -57,7 +63,13 @@ TOPIC_CONFIGS: Final = definitions(
         int64("min.compaction.lag.ms", 0, at_least(0)),
         int32("min.insync.replicas", 1, at_least(1)),
         # Ottla's own.
+        string("ottla.key.schema.validation", "none", one_of(*_PAYLOAD_CHECKS)),
+        string("ottla.key.subject.name.strategy", _BY_TOPIC, one_of(*_SUBJECT_NAMES)),
         string("ottla.record.validation", "batch", one_of("batch", "record")),
+        string("ottla.schema.context", ".", SchemaContext()),
+        string("ottla.schema.deadletterqueue.topic.name", ""),
+        string("ottla.value.schema.validation", "none", one_of(*_PAYLOAD_CHECKS)),
+        string("ottla.value.subject.name.strategy", _BY_TOPIC, one_of(*_SUBJECT_NAMES)),
         boolean("preallocate", False),
         boolean("remote.log.copy.disable", False, WITHOUT_EFFECT),
         boolean("remote.log.delete.on.disable", False, WITHOUT_EFFECT),

@@ -212,6 +212,10 @@ LOG_TEXTS: Final[Mapping[str, str]] = {
         "Default of the topic config of the same name: batch checks the header and the checksum "
         "of a produced batch, record checks every record as well, as Apache Kafka does."
     ),
+    "ottla.schema.topic": (
+        "The topic that has the schemas by which topics with ottla.key.schema.validation or "
+        "ottla.value.schema.validation are checked: the topic of a schema registry."
+    ),
     "ottla.stray.retention.ms": (
         "How long a directory that belongs to no partition of this broker (its name ends in "
         "-stray) is kept before it is removed, in milliseconds. -1 keeps such directories until "

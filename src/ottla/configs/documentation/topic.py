@@ -103,10 +103,41 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "Number of in-sync replicas, the leader included, that a write with acks=all needs. With "
         "fewer, the broker responds with NOT_ENOUGH_REPLICAS."
     ),
+    "ottla.key.schema.validation": (
+        "What the leader checks in the keys of records: none is nothing, schema-id that the key "
+        "names a schema which is registered under the subject, full that it also is what the "
+        "schema says. Needs ottla[web] on every node. See docs/registry.md."
+    ),
+    "ottla.key.subject.name.strategy": (
+        "How the subject of the schemas of keys is named: TopicNameStrategy is the topic's name "
+        "and -key, RecordNameStrategy the full name of the record, TopicRecordNameStrategy the "
+        "topic's name, a hyphen and the name of the record."
+    ),
     "ottla.record.validation": (
         "What the leader checks in an uncompressed or compressed batch before it appends it: "
         "batch checks the header and the checksum, record checks every record as well, as "
         "Apache Kafka does."
+    ),
+    "ottla.schema.context": (
+        "The context of the registry that has the schemas of the topic; a single dot is the "
+        "default context. Only with ottla.key.schema.validation or ottla.value.schema.validation."
+    ),
+    "ottla.schema.deadletterqueue.topic.name": (
+        "The topic to which batches with bad records are written; they are acknowledged. It must "
+        "exist, its name must begin with errors.deadletterqueue.topic.name.prefix, and it needs "
+        "errors.deadletterqueue.group.enable=true. Empty: bad batches are refused with "
+        "INVALID_RECORD."
+    ),
+    "ottla.value.schema.validation": (
+        "What the leader checks in the values of records: none is nothing, schema-id that the "
+        "value names a schema which is registered under the subject, full that it also is what "
+        "the schema says. Records without a value are accepted. Needs ottla[web] on every node. "
+        "See docs/registry.md."
+    ),
+    "ottla.value.subject.name.strategy": (
+        "How the subject of the schemas of values is named: TopicNameStrategy is the topic's name "
+        "and -value, RecordNameStrategy the full name of the record, TopicRecordNameStrategy the "
+        "topic's name, a hyphen and the name of the record."
     ),
     "preallocate": "Whether the disk space of a segment is reserved when the segment is created.",
     "remote.log.copy.disable": (

@@ -52,6 +52,11 @@ class SimulatedBackground:
     ) -> asyncio.Future[T]:
         return self.run(function, *arguments)
 
+    def compute_limited(
+        self, function: Callable[[*Arguments], T], *arguments: *Arguments
+    ) -> asyncio.Future[T]:
+        return self.run(function, *arguments)
+
     async def close(self) -> None: ...
 
     def _run_late(

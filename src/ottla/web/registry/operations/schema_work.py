@@ -8,12 +8,12 @@ memory, and the next schema gets a new one.
 from __future__ import annotations
 
 import asyncio
-import resource
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar, TypeVarTuple
 
 from ottla.runtime.background import WorkerCrashedError
+from ottla.runtime.limited_job import JobLimits, run_limited
 from ottla.runtime.worker_lane import WorkerLane
 from ottla.schemas import (
     CompatibilityLevel,
@@ -35,8 +35,7 @@ Arguments = TypeVarTuple("Arguments")
 
 _SMALL: Final = 8 << 10
 _SECONDS_MAX: Final = 5.0
-_CPU_SECONDS_MAX: Final = 10
-_MEMORY_MAX: Final = 1 << 30
+_LIMITS: Final = JobLimits(cpu_seconds=10)
 _IDLE_SECONDS: Final = 300.0
 _KEPT_MAX: Final = 2_000
 
@@ -83,7 +82,7 @@ class SchemaWork:
             if is_small:
                 return function(*arguments)
             async with asyncio.timeout(_SECONDS_MAX):
-                return await self._lane.compute(_limited, function, arguments)
+                return await self._lane.compute(run_limited, _LIMITS, function, arguments)
         except InvalidSchemaError as error:
             raise invalid_schema(f"Invalid schema: {error}") from None
         except (TimeoutError, WorkerCrashedError, MemoryError):
@@ -99,12 +98,3 @@ def _is_small(sources: Sequence[SchemaSource]) -> bool:
 
 def _inspect(source: SchemaSource, is_strict: bool) -> InspectedSchema:
     return inspect_schema(source, is_strict=is_strict)
-
-
-def _limited(function: Callable[..., T], arguments: tuple[object, ...]) -> T:
-    """In the worker process. The limit of processor time counts from now."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = int(used.ru_utime + used.ru_stime) + _CPU_SECONDS_MAX
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_MAX, resource.RLIM_INFINITY))
-    return function(*arguments)

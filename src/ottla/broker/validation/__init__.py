@@ -1,0 +1,1 @@
+"""Checks the keys and values of records against the schemas of a registry."""

@@ -1,0 +1,1 @@
+"""Checks the bytes of records against their schemas. Runs in worker processes."""
