@@ -224,6 +224,7 @@ class Broker:
             self.failures,
             self.transactional_produces,
             self.openings,
+            self.validations,
             self.clock,
         )
         warm_up = WarmUp(self.tasks, self.background)

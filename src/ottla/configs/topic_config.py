@@ -10,10 +10,10 @@ from ottla.configs.definitions import TOPIC_CONFIGS
 from ottla.configs.setting import Setting
 from ottla.configs.synonyms import TOPIC_SYNONYMS, BrokerSynonym
 from ottla.configs.value import ConfigValue, ConfigValues
-from ottla.schemas.rules import PartRule, PayloadCheck, SchemaRules, SubjectNaming
 
 UNLIMITED: Final = -1
 AS_RETENTION: Final = -2
+_NO_CHECK: Final = "none"
 
 
 def topic_defaults(broker: ConfigValues) -> dict[str, ConfigValue]:
@@ -85,7 +85,12 @@ class EffectiveTopicConfig:
     min_insync_replicas = Setting[int]("min.insync.replicas")
     takes_dead_letters = Setting[bool]("errors.deadletterqueue.group.enable")
     record_validation = Setting[str]("ottla.record.validation")
+    key_schema_validation = Setting[str]("ottla.key.schema.validation")
+    key_subject_name_strategy = Setting[str]("ottla.key.subject.name.strategy")
+    schema_context = Setting[str]("ottla.schema.context")
     schema_dead_letter_topic = Setting[str]("ottla.schema.deadletterqueue.topic.name")
+    value_schema_validation = Setting[str]("ottla.value.schema.validation")
+    value_subject_name_strategy = Setting[str]("ottla.value.subject.name.strategy")
     preallocate = Setting[bool]("preallocate")
     remote_log_copy_disable = Setting[bool]("remote.log.copy.disable")
     remote_log_delete_on_disable = Setting[bool]("remote.log.delete.on.disable")
@@ -100,7 +105,6 @@ class EffectiveTopicConfig:
     _local_retention_bytes = Setting[int]("local.retention.bytes")
     _local_retention_ms = Setting[int]("local.retention.ms")
     _segment_bytes = Setting[int]("segment.bytes")
-    _schema_context = Setting[str]("ottla.schema.context")
 
     @property
     def segment_bytes(self) -> int:
@@ -119,16 +123,8 @@ class EffectiveTopicConfig:
         return self.retention_ms if local == AS_RETENTION else local
 
     @property
-    def schema_rules(self) -> SchemaRules | None:
-        """None if neither keys nor values are checked."""
-        key, value = self._part_rule("key"), self._part_rule("value")
-        if key.check is PayloadCheck.NONE and value.check is PayloadCheck.NONE:
-            return None
-        return SchemaRules(key, value, self._schema_context, self.schema_dead_letter_topic)
-
-    def _part_rule(self, part: str) -> PartRule:
-        check = PayloadCheck(self[f"ottla.{part}.schema.validation"])
-        return PartRule(check, SubjectNaming(self[f"ottla.{part}.subject.name.strategy"]))
+    def checks_schemas(self) -> bool:
+        return self.key_schema_validation != _NO_CHECK or self.value_schema_validation != _NO_CHECK
 
     @property
     def compacts(self) -> bool:

@@ -9,7 +9,6 @@ from ottla.configs.errors import InvalidConfigError
 from ottla.configs.node_config import NodeConfig
 from ottla.configs.topic_config import AS_RETENTION, UNLIMITED, EffectiveTopicConfig
 from ottla.schemas.packages import missing_packages, missing_text
-from ottla.schemas.rules import SchemaRules
 
 
 def validate_topic_configs(
@@ -25,7 +24,7 @@ def validate_topic_configs(
             f"min.compaction.lag.ms ({config.min_compaction_lag_ms}) must not be more than "
             f"max.compaction.lag.ms ({config.max_compaction_lag_ms})"
         )
-    _validate_schema_rules(config.schema_rules)
+    _validate_schema_checks(config)
     if config.remote_storage_enable:
         _validate_remote_storage(config, system_enabled=node.remote_log_storage_system_enable)
     elif _had_remote_storage(existing) and not config.remote_log_delete_on_disable:
@@ -36,10 +35,9 @@ def validate_topic_configs(
         )
 
 
-def _validate_schema_rules(rules: SchemaRules | None) -> None:
+def _validate_schema_checks(config: EffectiveTopicConfig) -> None:
     """A node without the packages would refuse every record."""
-    missing = [] if rules is None else missing_packages(rules)
-    if missing:
+    if config.checks_schemas and (missing := missing_packages()):
         raise InvalidConfigError(missing_text(missing))
 
 

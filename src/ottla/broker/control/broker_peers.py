@@ -20,6 +20,7 @@ class PeerLane(Enum):
     MONITORING = auto()
     SHARES = auto()
     SCHEMAS = auto()
+    DEAD_LETTERS = auto()
 
 
 class BrokerPeers:

@@ -5,6 +5,7 @@ synced to disk, or until the request times out. Completed by callbacks, without 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from ottla.broker.network.pending import Pending
@@ -25,6 +26,7 @@ class Acknowledgement:
         "_clock",
         "_commit",
         "_failures",
+        "_letters",
         "_missing",
         "_pending",
         "_response",
@@ -39,6 +41,8 @@ class Acknowledgement:
         self._missing = 0
         self._response: ProduceResponse | None = None
         self._waiters: list[tuple[OffsetWaiter, PartitionProduceResponse]] = []
+        # Of batches whose letters are not written yet, by `id`.
+        self._letters: dict[int, PartitionProduceResponse] = {}
         self._timer: Timer | None = None
         self._pending = Pending(on_abandoned=self._stop)
 
@@ -61,6 +65,22 @@ class Acknowledgement:
             callback = partial(self._replicated, answer)
             waiter = partition.when_acknowledged(result.last_offset + 1, callback)
             self._waiters.append((waiter, answer))
+
+    def expect_letter(
+        self, answer: PartitionProduceResponse
+    ) -> Callable[[KafkaError | None], None]:
+        """Adds a batch that is written to a dead letter topic. The result is called with the
+        outcome, once."""
+        self._missing += 1
+        self._letters[id(answer)] = answer
+
+        def written(error: KafkaError | None) -> None:
+            is_waiting = self._letters.pop(id(answer), None) is not None
+            if error is not None and is_waiting:
+                _refuse(answer, error.code, error.message)
+            self._one_less()
+
+        return written
 
     def wait(self, response: ProduceResponse, *, timeout_ms: int) -> Pending:
         self._response = response
@@ -104,6 +124,13 @@ class Acknowledgement:
                     ErrorCode.REQUEST_TIMED_OUT,
                     "not all in-sync replicas acknowledged the batch in time",
                 )
+        for answer in self._letters.values():
+            _refuse(
+                answer,
+                ErrorCode.REQUEST_TIMED_OUT,
+                "the batch was not written to its dead letter topic in time",
+            )
+        self._letters.clear()
         self._pending.resolve(self._response)
 
     def _stop(self) -> None:

@@ -5,8 +5,10 @@
         └───────────┴────────────┴───────────┘  steps that a request does not need are skipped
 
 verified      transactional batches: transactional_produce.py
-opened        batches whose records must be decoded: opened_produce.py
+opened        batches whose records must be decoded or checked: opened_produce.py
 acknowledged  appends that wait for replicas or for a sync: acknowledgement.py
+
+A batch that is set aside in a dead letter topic has only its place appended: setting_aside.py.
 
 Most requests go from received to appended in one call.
 """
@@ -20,19 +22,21 @@ from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.leader_hints import LeaderHints
 from ottla.broker.network.pending import Pending
 from ottla.broker.producing.acknowledgement import Acknowledgement
-from ottla.broker.producing.opened_produce import Opened, Openings
+from ottla.broker.producing.opened_produce import Opened, OpenedOutcome, Openings
 from ottla.broker.producing.produced_partition import produced_partition
+from ottla.broker.producing.setting_aside import set_aside_of
 from ottla.broker.producing.transactional_produce import (
     TransactionalProduces,
     VerifiedProduce,
     claims_transaction,
 )
 from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.broker.validation.set_asides import SetAside
+from ottla.broker.validation.validations import Validations
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.clock import Clock
-from ottla.storage.batches.opened_batch import OpenedBatch
 from ottla.storage.batches.record_errors import InvalidRecordsError
 from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import AppendResult
@@ -65,6 +69,7 @@ class Appending:
         failures: StorageFailures,
         transactional: TransactionalProduces,
         openings: Openings,
+        validations: Validations,
         clock: Clock,
     ) -> None:
         self._cluster = cluster
@@ -73,6 +78,7 @@ class Appending:
         self._failures = failures
         self._transactional = transactional
         self._openings = openings
+        self._validations = validations
         self._clock = clock
 
     def append_transactional(
@@ -120,6 +126,9 @@ class Appending:
                     partition = produced_partition(partitions, version, topic, data.index)
                     known = opened.get(id(data)) if opened else None
                     result = self._append(partition, data, acks, now_ms, verified, known)
+                    letter = None
+                    if known is not None or result.is_duplicate:
+                        letter = set_aside_of(self._validations, partition, known, result)
                 except KafkaError as error:
                     failed = True
                     _refuse(answer, error, partition)
@@ -129,14 +138,18 @@ class Appending:
                 answer.base_offset, last_offset, answer.log_append_time_ms, is_duplicate = result
                 traffic = partition.traffic
                 traffic.produces += 1
+                if letter is not None:
+                    acknowledgement = acknowledgement or self._acknowledgement()
+                    written = acknowledgement.expect_letter(answer)
+                    self._validations.deliver(partition, letter, result, written)
+                    continue
                 if not is_duplicate:
                     traffic.received_bytes += len(data.records or b"")
                     traffic.received_records += last_offset + 1 - answer.base_offset
                 answer.log_start_offset = log.log_start_offset
                 is_replicated = acks != ACKS_ALL or partition.is_acknowledged(last_offset + 1)
                 if not is_replicated or log.config.syncs_before_acknowledging:
-                    if acknowledgement is None:
-                        acknowledgement = Acknowledgement(self._commit, self._failures, self._clock)
+                    acknowledgement = acknowledgement or self._acknowledgement()
                     acknowledgement.expect(partition, answer, result, is_replicated=is_replicated)
             topics.append(
                 TopicProduceResponse(
@@ -161,7 +174,7 @@ class Appending:
         acks: int,
         now_ms: int,
         verified: VerifiedProduce | None,
-        opened: OpenedBatch | KafkaError | None,
+        opened: OpenedOutcome | None,
     ) -> AppendResult:
         records, verification = data.records, None
         if records is None:
@@ -177,10 +190,15 @@ class Appending:
             # NOT_LEADER_OR_FOLLOWER takes precedence over this error.
             partition.require_leader()
             raise opened
+        if isinstance(opened, SetAside):
+            opened = opened.place
         with self._failures.translated(partition):
             return partition.append(
                 records, now_ms=now_ms, acks=acks, verification=verification, opened=opened
             )
+
+    def _acknowledgement(self) -> Acknowledgement:
+        return Acknowledgement(self._commit, self._failures, self._clock)
 
     def _add_hints(self, context: RequestContext, response: ProduceResponse) -> None:
         hints = LeaderHints(self._cluster, context.listener, LeaderIdAndEpoch, NodeEndpoint)

@@ -22,12 +22,12 @@ from ottla.broker.network.pending import Pending
 from ottla.broker.producing.produced_partition import produced_partition
 from ottla.broker.producing.transactional_produce import VerifiedProduce
 from ottla.broker.producing.turns import Turns
+from ottla.broker.validation.set_asides import SetAside
 from ottla.broker.validation.validations import Validations
 from ottla.controller.quorum_seams import Seams
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.background import WorkerCrashedError
-from ottla.schemas.rules import SchemaRules
 from ottla.storage.batches.opened_batch import OpenedBatch, open_batch, open_inline
 from ottla.storage.log_config import LogConfig
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest
@@ -41,8 +41,10 @@ _WAITING_BYTES_MAX: Final = 64 << 20
 # Yields to the loop after this long.
 _STEP_SECONDS: Final = 0.002
 
-# By `id` of the partition's data in the request: the opened batch, or the error.
-Opened: TypeAlias = Mapping[int, OpenedBatch | KafkaError]
+# What became of a batch: it can be appended, has to be set aside, or is refused.
+OpenedOutcome: TypeAlias = OpenedBatch | SetAside | KafkaError
+# By `id` of the partition's data in the request.
+Opened: TypeAlias = Mapping[int, OpenedOutcome]
 Answer: TypeAlias = Message | Pending | None
 Append: TypeAlias = Callable[
     [RequestContext, ProduceRequest, VerifiedProduce | None, Opened], Answer
@@ -130,7 +132,7 @@ class _OpenedProduce:
         self._verified = verified
         self._append = append
         self._pending = Pending()
-        self._opened: dict[int, OpenedBatch | KafkaError] = {}
+        self._opened: dict[int, OpenedOutcome] = {}
         # The batches whose schemas are checked, by `id` of the partition's data.
         self._checked: set[int] = set()
         self._names: list[TopicPartition] = []
@@ -191,12 +193,12 @@ class _OpenedProduce:
         if opened is None:
             return False
         self._opened[id(data)] = opened
-        return config.schema_rules is None or self._check_now(part, opened, config.schema_rules)
+        return config.schema_rules is None or self._check_now(part, opened)
 
-    def _check_now(self, part: _Part, opened: OpenedBatch, rules: SchemaRules) -> bool:
+    def _check_now(self, part: _Part, opened: OpenedBatch) -> bool:
         """Checks a batch's schemas if that is quick. Returns whether it is now good or rejected."""
         try:
-            is_good = self._openings.validations.by(rules).check_now(part.name.topic, opened)
+            is_good = self._openings.validations.validation.check_now(part.name.topic, opened)
         except KafkaError as error:
             self._opened[id(part.data)] = error
             return True
@@ -210,6 +212,8 @@ class _OpenedProduce:
         known = self._opened.get(id(part.data))
         if isinstance(known, KafkaError) or not part.config.opens_batches:
             return True
+        if isinstance(known, SetAside):
+            return known.opened.config is part.config
         return (
             known is not None
             and known.config is part.config
@@ -258,19 +262,17 @@ class _OpenedProduce:
                 await clock.sleep(0)
                 started = clock.monotonic()
 
-    async def _open_slowly(self, part: _Part) -> OpenedBatch | KafkaError:
+    async def _open_slowly(self, part: _Part) -> OpenedOutcome:
         """Opens a batch in a worker unless it is open, and checks its schemas."""
         opened = self._opened.get(id(part.data))
-        if opened is None or isinstance(opened, KafkaError) or opened.config is not part.config:
+        if not isinstance(opened, OpenedBatch) or opened.config is not part.config:
             opened = await self._open_in_worker(part)
-        rules = part.config.schema_rules
-        if isinstance(opened, KafkaError) or rules is None:
+        if isinstance(opened, KafkaError) or part.config.schema_rules is None:
             return opened
         try:
-            await self._openings.validations.by(rules).check(part.name.topic, opened)
+            return await self._openings.validations.validation.check(part.name, opened)
         except KafkaError as error:
             return error
-        return opened
 
     async def _open_in_worker(self, part: _Part) -> OpenedBatch | KafkaError:
         data, name, config = part

@@ -8,6 +8,7 @@ from typing import Final
 
 from ottla.configs import EffectiveTopicConfig, InvalidConfigError, NodeConfig
 from ottla.runtime.dice import Dice
+from ottla.schemas.rules import PartRule, PayloadCheck, SchemaRules, SubjectNaming
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
@@ -50,7 +51,7 @@ def log_config_of(
         message_timestamp_before_max_ms=topic.message_timestamp_before_max_ms,
         message_timestamp_after_max_ms=topic.message_timestamp_after_max_ms,
         validates_records=topic.record_validation == "record",
-        schema_rules=topic.schema_rules,
+        schema_rules=schema_rules_of(topic) if topic.checks_schemas else None,
         compression_type=codec,
         compression_level=_compression_level(topic, codec),
         delete=topic.deletes,
@@ -66,6 +67,21 @@ def log_config_of(
         flush_ms=topic.flush_ms,
         producer_id_expiration_ms=producer_id_expiration_ms,
         transaction_verification_enable=transaction_verification_enable,
+    )
+
+
+def schema_rules_of(topic: EffectiveTopicConfig) -> SchemaRules:
+    return SchemaRules(
+        PartRule(
+            PayloadCheck(topic.key_schema_validation),
+            SubjectNaming(topic.key_subject_name_strategy),
+        ),
+        PartRule(
+            PayloadCheck(topic.value_schema_validation),
+            SubjectNaming(topic.value_subject_name_strategy),
+        ),
+        topic.schema_context,
+        topic.schema_dead_letter_topic,
     )
 
 

@@ -5,10 +5,8 @@ It is written before the share coordinator stores that the record is archived, s
 may be written twice. The headers name its origin and the cause. Its key and value are copied only
 if the group says so.
 
-A topic is used only if it allows that (`errors.deadletterqueue.group.enable`) and its name has the
-prefix that the broker wants (`errors.deadletterqueue.topic.name.prefix`): otherwise, a user
-with ALTER_CONFIGS on a group could write to any topic. For a tenant's group it is a topic of the
-tenant, named without the tenant's prefix, as in all that its clients say and see.
+For a tenant's group it is a topic of the tenant, named without the tenant's prefix, as in all that
+its clients say and see.
 """
 
 from __future__ import annotations
@@ -17,29 +15,21 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
 from ottla.broker.control.cluster_view import ClusterView
-from ottla.broker.coordinators.partition_log import PartitionLog
+from ottla.broker.coordinators.dead_letter_topics import dead_letter_refusal
+from ottla.broker.coordinators.leader_appends import LeaderAppends
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.sharing.group_delivery import DeadLetterTopic
-from ottla.broker.sharing.group_states import collect
-from ottla.channels import versions
-from ottla.channels.errors import ChannelError
+from ottla.controller.quorum_seams import Seams
 from ottla.metadata import TopicImage
 from ottla.metadata.features import SHARE_VERSION
 from ottla.metrics import Metrics
 from ottla.metrics.table import shares as table
-from ottla.model import ErrorCode, KafkaError, Offset, TimestampMs, TopicPartition
+from ottla.model import KafkaError, Offset, TimestampMs, TopicPartition
 from ottla.replication.partition import Isolation, Partition
-from ottla.replication.partitions import Partitions
-from ottla.runtime.background import Background
-from ottla.runtime.clock import Clock
-from ottla.runtime.tasks import Tasks
 from ottla.shares.runs import DeadCause, DeadRecords
-from ottla.storage.log.group_commit import GroupCommit
 from ottla.tenancy.tenant import tenant_prefix
 from ottla.wire.errors import ProtocolError
-from ottla.wire.messages import produce as wire
 from ottla.wire.records import Record, build_batch, iterate_batches, iterate_records
 
 _log = logging.getLogger(__name__)
@@ -52,10 +42,7 @@ _MESSAGES: Final = {
 }
 _BATCH_BYTES_MAX: Final = 256 << 10
 _READ_BYTES_MAX: Final = 1 << 20
-_PAUSE_SECONDS: Final = 0.2
 _PATIENCE_SECONDS: Final = 15.0
-_TIMEOUT_MS: Final = 5_000
-_ACKS_ALL: Final = -1
 
 
 class _Source(NamedTuple):
@@ -73,23 +60,17 @@ class DeadLetters:
     def __init__(
         self,
         cluster: ClusterView,
-        partitions: Partitions,
-        peers: BrokerPeers,
-        commit: GroupCommit,
+        appends: LeaderAppends,
         failures: StorageFailures,
         metrics: Metrics,
-        clock: Clock,
-        tasks: Tasks,
-        background: Background,
+        seams: Seams,
     ) -> None:
         self._cluster = cluster
-        self._partitions = partitions
-        self._peers = peers
-        self._commit = commit
+        self._appends = appends
         self._failures = failures
-        self._clock = clock
-        self._tasks = tasks
-        self._background = background
+        self._clock = seams.clock
+        self._tasks = seams.tasks
+        self._background = seams.background
         self._written = {
             cause: metrics.counter(table.SHARE_DEAD_LETTERS, cause.value) for cause in DeadCause
         }
@@ -115,20 +96,12 @@ class DeadLetters:
         self._tasks.start(f"dead letters of {group_id}", self._write(source, dead, written))
 
     def _topic_of(self, group_id: str, wanted: DeadLetterTopic) -> TopicImage | None:
-        image, config = self._cluster.image, self._cluster.config
+        image = self._cluster.image
         if not wanted.name or image.features.get(SHARE_VERSION, 0) < _LEVEL:
             return None
-        name = tenant_prefix(image.cluster_configs, group_id) + wanted.name
-        topic = image.topics.by_name.get(name)
-        reason = ""
-        if wanted.name.startswith("__"):
-            reason = "its name begins with __"
-        elif not wanted.name.startswith(config.dead_letter_prefix):
-            reason = f"its name does not begin with {config.dead_letter_prefix}"
-        elif topic is None:
-            reason = "it does not exist"
-        elif image.topic_configs(name).get("errors.deadletterqueue.group.enable") != "true":
-            reason = "its errors.deadletterqueue.group.enable is not true"
+        prefix = tenant_prefix(image.cluster_configs, group_id)
+        name = prefix + wanted.name
+        reason = dead_letter_refusal(self._cluster, name, tenant_prefix=prefix)
         if self._refused.get(group_id, "") != reason:
             self._refused[group_id] = reason
             if reason:
@@ -138,7 +111,7 @@ class DeadLetters:
                     wanted.name,
                     reason,
                 )
-        return None if reason else topic
+        return None if reason else image.topics.by_name[name]
 
     # ---- writing
 
@@ -153,7 +126,7 @@ class DeadLetters:
             for each in dead:
                 copies = await self._copies(source.partition, each) if source.copies else {}
                 for batch in _batches(self._records(source, each, copies)):
-                    await self._append(source.target, batch)
+                    await self._appends.append(source.target, batch, seconds=_PATIENCE_SECONDS)
                 self._written[each.cause].add(each.last - each.first + 1)
         except KafkaError as failed:
             _log.warning("dead letters of share group %s: %s", source.group_id, failed)
@@ -215,57 +188,6 @@ class DeadLetters:
                 break
             offset = before
         return found
-
-    async def _append(self, target: TopicPartition, batch: bytearray) -> None:
-        """Appends to the partition's leader with acks=all. Raises the last error when the time is
-        up."""
-        ends_at = self._clock.monotonic() + _PATIENCE_SECONDS
-        while True:
-            code = await self._try(target, batch)
-            if code is ErrorCode.NONE:
-                return
-            if self._clock.monotonic() >= ends_at:
-                raise KafkaError(
-                    ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{target} takes no records: {code.name}"
-                )
-            await self._clock.sleep(_PAUSE_SECONDS)
-
-    async def _try(self, target: TopicPartition, batch: bytearray) -> ErrorCode:
-        topic = self._cluster.image.topics.by_name.get(target.topic)
-        if topic is None or target.partition not in topic.partitions:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        partition = self._partitions.get(target)
-        if partition is not None and partition.is_leader:
-            return await self._append_here(partition, batch)
-        leader = topic.partitions[target.partition].leader
-        if leader not in self._cluster.image.brokers:
-            return ErrorCode.LEADER_NOT_AVAILABLE
-        data = wire.PartitionProduceData(index=target.partition, records=bytes(batch))
-        request = wire.ProduceRequest(
-            acks=_ACKS_ALL,
-            timeout_ms=_TIMEOUT_MS,
-            topic_data=[wire.TopicProduceData(topic_id=topic.id, partition_data=[data])],
-        )
-        try:
-            response = await self._peers.send(
-                leader, PeerLane.SHARES, request, versions.PRODUCE, timeout_ms=_TIMEOUT_MS
-            )
-        except ChannelError:
-            return ErrorCode.NETWORK_EXCEPTION
-        return ErrorCode(response.responses[0].partition_responses[0].error_code)
-
-    async def _append_here(self, partition: Partition, batch: bytearray) -> ErrorCode:
-        log = PartitionLog(self._commit, self._failures, partition)
-        try:
-            end_offset = log.append(bytearray(batch), now_ms=self._clock.now_ms())
-        except KafkaError as error:
-            return error.code
-        if log.is_committed(end_offset):
-            return ErrorCode.NONE
-        codes: list[ErrorCode] = await collect(
-            [lambda callback: log.when_committed(end_offset, callback)]
-        )
-        return codes[0]
 
 
 def _batches(records: Iterator[Record]) -> Iterator[bytearray]:

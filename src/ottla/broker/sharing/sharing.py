@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ottla.broker.control.broker_peers import BrokerPeers
+from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.leader_appends import LeaderAppends
 from ottla.broker.coordinators.share_states import ShareStates
 from ottla.broker.replicas.metadata_changes import MetadataChanges
 from ottla.broker.replicas.replication import Replication
@@ -64,14 +65,10 @@ class Sharing:
             self.metrics,
             DeadLetters(
                 cluster,
-                partitions,
-                peers,
-                commit,
+                LeaderAppends(cluster, partitions, peers, commit, failures, seams, PeerLane.SHARES),
                 failures,
                 metrics,
-                clock,
-                tasks,
-                seams.background,
+                seams,
             ),
             clock,
         )

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from ottla.broker.validation.verdicts import SchemaRef, Verdict
+from ottla.broker.validation.verdicts import SchemaRef, SchemaVerdict
 from ottla.schemas import InvalidSchemaError, SchemaSource
 from ottla.schemas.errors import InvalidPayloadError
 from ottla.schemas.framing import FramedData, unframe, unframe_record
@@ -34,8 +34,8 @@ class PayloadTask(NamedTuple):
 
     rules: SchemaRules
     topic: str
-    known_keys: Mapping[SchemaRef, Verdict]
-    known_values: Mapping[SchemaRef, Verdict]
+    known_keys: Mapping[SchemaRef, SchemaVerdict]
+    known_values: Mapping[SchemaRef, SchemaVerdict]
     sources: Mapping[str, SchemaSource]
 
 
@@ -142,7 +142,7 @@ class _Part:
         if reader is not None:
             self._check_by(reader, framed, verdict)
 
-    def _check_by(self, reader: PayloadReader, framed: FramedData, verdict: Verdict) -> None:
+    def _check_by(self, reader: PayloadReader, framed: FramedData, verdict: SchemaVerdict) -> None:
         rule = self._rule
         if rule.naming is not SubjectNaming.TOPIC:
             name = reader.record_name(framed.data, framed.indexes)

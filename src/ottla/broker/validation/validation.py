@@ -18,8 +18,11 @@ from ottla.broker.validation.payload_check import (
 )
 from ottla.broker.validation.schema_log import SchemaLog
 from ottla.broker.validation.schema_logs import SchemaLogs
-from ottla.broker.validation.verdicts import SchemaRef, Verdict, Verdicts
-from ottla.model import ErrorCode, KafkaError
+from ottla.broker.validation.set_asides import SetAside, SetAsides
+from ottla.broker.validation.verdicts import SchemaRef, SchemaVerdict, SchemaVerdicts
+from ottla.metrics import Metrics
+from ottla.metrics.table.topics import TOPIC_SCHEMA_REFUSED_RECORDS
+from ottla.model import ErrorCode, KafkaError, TopicPartition
 from ottla.runtime.background import Background, WorkerCrashedError
 from ottla.runtime.clock import Clock
 from ottla.schemas import SchemaSource
@@ -43,19 +46,29 @@ _SENT_MAX: Final = 8 << 10
 class _Job(NamedTuple):
     log: SchemaLog
     rules: SchemaRules
-    # The names of the topic and of its tenant's prefix, which clients do not see.
+    # The name that the topic's clients know, and the tenant's prefix, which they do not see.
     topic: str
+    prefix: str
     opened: OpenedBatch
 
 
 class SchemaValidation:
     """Owned by the node's loop."""
 
-    def __init__(self, logs: SchemaLogs, background: Background, clock: Clock) -> None:
+    def __init__(
+        self,
+        logs: SchemaLogs,
+        set_asides: SetAsides,
+        metrics: Metrics,
+        background: Background,
+        clock: Clock,
+    ) -> None:
+        self.set_asides = set_asides
+        self._metrics = metrics
         self._logs = logs
         self._background = background
         self._clock = clock
-        self._verdicts = Verdicts()
+        self._verdicts = SchemaVerdicts()
 
     def check_now(self, topic: str, opened: OpenedBatch) -> bool:
         """Whether the batch is good. False if this cannot be said at once."""
@@ -65,14 +78,29 @@ class SchemaValidation:
         findings = check_payloads(bytes(opened.records), _INLINE_BYTES_MAX, self._task(job))
         return not (findings.bad_count or findings.unknown or findings.missing)
 
-    async def check(self, topic: str, opened: OpenedBatch) -> None:
-        """Raises InvalidRecordsError for a batch with bad records, and other KafkaErrors if it
-        cannot be checked."""
-        job = self._job(topic, opened)
+    async def check(self, name: TopicPartition, opened: OpenedBatch) -> OpenedBatch | SetAside:
+        """The batch, or how it is set aside. Raises InvalidRecordsError for a bad one that is
+        refused, and other KafkaErrors if it cannot be checked."""
+        job = self._job(name.topic, opened)
         await self._freshen(job.log)
-        findings = await self._findings(job)
-        if findings.bad_count:
-            raise _error_of(findings, job.topic)
+        try:
+            findings = await self._findings(job)
+            if findings.bad_count:
+                raise _error_of(findings, job.topic)
+            return opened
+        except InvalidRecordsError as error:
+            try:
+                return await self.set_asides.decide(name, opened, error, job.prefix)
+            except InvalidRecordsError:
+                count = opened.header.record_count
+                self._metrics.counter(TOPIC_SCHEMA_REFUSED_RECORDS, name.topic).add(count)
+                raise
+
+    def set_aside_again(self, name: TopicPartition, opened: OpenedBatch) -> SetAside:
+        """A batch that is a duplicate of one that was set aside, whatever it is now. Raises
+        KafkaError if the dead letter topic cannot be used any more."""
+        prefix = self._logs.split(name.topic).prefix
+        return self.set_asides.prepare(name, opened, None, prefix)
 
     async def _freshen(self, log: SchemaLog) -> None:
         """Schemas that are deleted are accepted for a second more."""
@@ -82,7 +110,7 @@ class SchemaValidation:
 
     async def _findings(self, job: _Job) -> PayloadFindings:
         log = job.log
-        is_fresh, refused = False, dict[NamedSchema, Verdict]()
+        is_fresh, refused = False, dict[NamedSchema, SchemaVerdict]()
         sources: dict[str, SchemaSource] = {}
         findings = PayloadFindings([], 0)
         for _ in range(_ROUNDS_MAX):
@@ -107,18 +135,18 @@ class SchemaValidation:
         rules = opened.config.schema_rules
         assert rules is not None, "only topics with schema rules are checked"
         name, prefix = self._logs.split(topic)
-        return _Job(self._logs.of(prefix), rules, name, opened)
+        return _Job(self._logs.of(prefix), rules, name, prefix, opened)
 
     def _task(
         self,
         job: _Job,
-        refused: dict[NamedSchema, Verdict] | None = None,
+        refused: dict[NamedSchema, SchemaVerdict] | None = None,
         sources: dict[str, SchemaSource] | None = None,
     ) -> PayloadTask:
         rules = job.rules
-        tables: list[dict[SchemaRef, Verdict]] = []
+        tables: list[dict[SchemaRef, SchemaVerdict]] = []
         for is_key in (True, False):
-            table: dict[SchemaRef, Verdict] = {}
+            table: dict[SchemaRef, SchemaVerdict] = {}
             if rules.part(is_key=is_key).check is not PayloadCheck.NONE:
                 table = self._verdicts.known(job.log, job.topic, rules, is_key=is_key)
                 mine = {n.ref: each for n, each in (refused or {}).items() if n.is_key is is_key}
@@ -134,7 +162,7 @@ class SchemaValidation:
                 room -= source.size
         return PayloadTask(rules, job.topic, tables[0], tables[1], sent)
 
-    def _find(self, job: _Job, named: NamedSchema) -> Verdict:
+    def _find(self, job: _Job, named: NamedSchema) -> SchemaVerdict:
         return self._verdicts.find(job.log, job.topic, job.rules, named.ref, is_key=named.is_key)
 
     def _sources(self, keys: frozenset[str]) -> dict[str, SchemaSource]:

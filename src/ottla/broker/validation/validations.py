@@ -6,16 +6,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ottla.broker.control.broker_peers import BrokerPeers
+from ottla.broker.control.broker_peers import BrokerPeers, PeerLane
 from ottla.broker.control.cluster_view import ClusterView
+from ottla.broker.coordinators.leader_appends import LeaderAppends
 from ottla.broker.replicas.storage_failures import StorageFailures
+from ottla.broker.validation.set_asides import SetAside, SetAsides, Written
 from ottla.controller.quorum_seams import Seams
 from ottla.metrics import Metrics
 from ottla.model import ErrorCode, KafkaError
+from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.schemas.packages import missing_packages, missing_text
-from ottla.schemas.rules import SchemaRules
 from ottla.storage.log.group_commit import GroupCommit
+from ottla.storage.log.log import AppendResult
 
 if TYPE_CHECKING:
     from ottla.broker.validation.validation import SchemaValidation
@@ -42,14 +45,17 @@ class Validations:
         self._metrics = metrics
         self._seams = seams
 
-    def by(self, rules: SchemaRules) -> SchemaValidation:
-        """Raises INVALID_CONFIG if packages are missing."""
-        if missing := missing_packages(rules):
-            raise KafkaError(ErrorCode.INVALID_CONFIG, missing_text(missing))
-        return self._validation
+    def deliver(
+        self, partition: Partition, letter: SetAside, result: AppendResult, written: Written
+    ) -> None:
+        """Writes a batch to its dead letter topic and calls `written` once."""
+        self.validation.set_asides.deliver(partition, letter, result, written)
 
     @cached_property
-    def _validation(self) -> SchemaValidation:
+    def validation(self) -> SchemaValidation:
+        """Raises INVALID_CONFIG if packages are missing."""
+        if missing := missing_packages():
+            raise KafkaError(ErrorCode.INVALID_CONFIG, missing_text(missing))
         from ottla.broker.validation.schema_logs import SchemaLogs
         from ottla.broker.validation.validation import SchemaValidation
 
@@ -63,4 +69,16 @@ class Validations:
             seams.clock,
             seams.tasks,
         )
-        return SchemaValidation(logs, seams.background, seams.clock)
+        appends = LeaderAppends(
+            self._cluster,
+            self._partitions,
+            self._peers,
+            self._commit,
+            self._failures,
+            seams,
+            PeerLane.DEAD_LETTERS,
+        )
+        set_asides = SetAsides(
+            self._cluster, appends, self._commit, self._failures, self._metrics, seams
+        )
+        return SchemaValidation(logs, set_asides, self._metrics, seams.background, seams.clock)

@@ -22,7 +22,7 @@ _SOURCES_MAX: Final = 1_000
 _SOURCE_BYTES_MAX: Final = 1 << 20
 
 
-class Verdict(NamedTuple):
+class SchemaVerdict(NamedTuple):
     """`refusal` is why records that name the schema are refused; empty if they are not. `key` is
     that of its source, if that is needed, and `subjects` are those that it is registered under."""
 
@@ -41,10 +41,10 @@ class _TableKey(NamedTuple):
 
 class _Table(NamedTuple):
     changes: tuple[int, int]
-    verdicts: dict[SchemaRef, Verdict]
+    verdicts: dict[SchemaRef, SchemaVerdict]
 
 
-class Verdicts:
+class SchemaVerdicts:
     """Remembers schemas that are accepted until the registry's state changes. Refusals are not
     remembered: the schema may be registered next. Owned by the node's loop."""
 
@@ -54,7 +54,7 @@ class Verdicts:
 
     def known(
         self, log: SchemaLog, topic: str, rules: SchemaRules, *, is_key: bool
-    ) -> dict[SchemaRef, Verdict]:
+    ) -> dict[SchemaRef, SchemaVerdict]:
         rule = rules.part(is_key=is_key)
         table_key = _TableKey(log.name, topic, rules.context, rule, is_key)
         table = self._tables.pop(table_key, None)
@@ -67,7 +67,7 @@ class Verdicts:
 
     def find(
         self, log: SchemaLog, topic: str, rules: SchemaRules, ref: SchemaRef, *, is_key: bool
-    ) -> Verdict:
+    ) -> SchemaVerdict:
         verdict = self._find(log.state, topic, rules, ref, is_key=is_key)
         if not verdict.refusal:
             known = self.known(log, topic, rules, is_key=is_key)
@@ -88,29 +88,31 @@ class Verdicts:
         ref: SchemaRef,
         *,
         is_key: bool,
-    ) -> Verdict:
+    ) -> SchemaVerdict:
         versions = _versions(state, rules.context, ref)
         live = [each for each in versions if not each.is_deleted]
         if not live:
             how = "was deleted" if versions else "is not registered"
-            return Verdict(f"schema {ref} {how}")
+            return SchemaVerdict(f"schema {ref} {how}")
         rule = rules.part(is_key=is_key)
         subjects = frozenset(each.subject for each in live)
         chosen = live[0]
         if rule.naming is SubjectNaming.TOPIC:
             wanted = rules.qualified(rule.subject(topic, is_key=is_key, record_name=None) or "")
             if wanted not in subjects:
-                return Verdict(f"schema {ref} is not registered under the subject {wanted}")
+                return SchemaVerdict(f"schema {ref} is not registered under the subject {wanted}")
             chosen = next(each for each in live if each.subject == wanted)
         if not rule.needs_schema:
-            return Verdict()
+            return SchemaVerdict()
         try:
             source = source_of(state, chosen.subject, chosen.schema)
         except InvalidSchemaError as error:
-            return Verdict(f"schema {ref} cannot be used: {error}")
+            return SchemaVerdict(f"schema {ref} cannot be used: {error}")
         if source.size > _SOURCE_BYTES_MAX:
-            return Verdict(f"schema {ref} is too large: {source.size} bytes with its references")
-        return Verdict(key=self._keep(source), subjects=subjects)
+            return SchemaVerdict(
+                f"schema {ref} is too large: {source.size} bytes with its references"
+            )
+        return SchemaVerdict(key=self._keep(source), subjects=subjects)
 
     def _keep(self, source: SchemaSource) -> str:
         key = _key_of(source)

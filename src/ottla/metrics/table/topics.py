@@ -62,6 +62,18 @@ TOPIC_FAILED_FETCH_REQUESTS: Final = counter(
     "topic",
     kafka=_TOPICS.format("FailedFetchRequestsPerSec"),
 )
+TOPIC_SCHEMA_REFUSED_RECORDS: Final = counter(
+    "ottla_topic_schema_refused_records_total",
+    "Records in batches that were refused because a record does not fit its schema, by topic; "
+    "those that are sent again count again.",
+    "topic",
+)
+TOPIC_SCHEMA_SET_ASIDE_RECORDS: Final = counter(
+    "ottla_topic_schema_set_aside_records_total",
+    "Records in batches that were written to a dead letter topic because a record does not fit its "
+    "schema, by topic; those that are sent again count again.",
+    "topic",
+)
 
 TOPIC_FAMILIES: Final = (
     TOPIC_RECEIVED_BYTES,
@@ -73,4 +85,6 @@ TOPIC_FAMILIES: Final = (
     TOPIC_FAILED_PRODUCE_REQUESTS,
     TOPIC_FETCH_REQUESTS,
     TOPIC_FAILED_FETCH_REQUESTS,
+    TOPIC_SCHEMA_REFUSED_RECORDS,
+    TOPIC_SCHEMA_SET_ASIDE_RECORDS,
 )

@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Final, NoReturn
 
 from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.model.ids import ONE_TIME_PRODUCER_ID_MIN
 from ottla.storage.producers.producer_entry import BatchMetadata, ProducerEntry
 from ottla.storage.producers.unstable_transactions import CompletedTransaction, UnstableTransactions
 from ottla.storage.producers.verification import Verification
@@ -28,6 +29,9 @@ from ottla.wire.records.header import TRANSACTIONAL_FLAG, BatchHeader
 
 TRANSACTION_VERSION_2: Final = 2
 PRODUCER_EPOCH_MAX: Final = 2**15 - 1
+ONE_TIME_PRODUCERS_MAX: Final = 20_000
+
+_ONE_TIME: Final = ONE_TIME_PRODUCER_ID_MIN
 
 
 class ProducerState:
@@ -35,6 +39,7 @@ class ProducerState:
 
     __slots__ = (
         "_entries",
+        "_one_time",
         "_partition",
         "_verifications",
         "expiration_ms",
@@ -48,6 +53,8 @@ class ProducerState:
         # Whether only verified batches may open a transaction.
         self.requires_verification = False
         self._entries: dict[int, ProducerEntry] = {}
+        # Ids that a node derived from what it wrote, the oldest first.
+        self._one_time: dict[int, None] = {}
         self.unstable = UnstableTransactions()
         # By producer id.
         self._verifications: dict[int, Verification] = {}
@@ -171,6 +178,8 @@ class ProducerState:
         entry = self._entries.get(producer_id)
         if entry is None:
             entry = self._entries[producer_id] = ProducerEntry(producer_id)
+            if producer_id >= _ONE_TIME:
+                self._note_one_time(producer_id)
         entry.add_batch(batch, base_offset)
         if batch.attributes & TRANSACTIONAL_FLAG:
             if entry.current_txn_first_offset is None:
@@ -220,6 +229,7 @@ class ProducerState:
         expired = [entry for entry in self._entries.values() if self._is_expired(entry, now_ms)]
         for entry in expired:
             del self._entries[entry.producer_id]
+            self._one_time.pop(entry.producer_id, None)
         self._verifications = {
             producer_id: verification
             for producer_id, verification in self._verifications.items()
@@ -232,6 +242,7 @@ class ProducerState:
         self._entries = {
             entry.producer_id: entry for entry in entries if not self._is_expired(entry, now_ms)
         }
+        self._one_time = {each: None for each in self._entries if each >= _ONE_TIME}
         self.unstable.load(
             (entry.current_txn_first_offset, entry.producer_id)
             for entry in self._entries.values()
@@ -249,8 +260,19 @@ class ProducerState:
     def clear(self) -> None:
         """Removes everything, for a log that was truncated fully."""
         self._entries.clear()
+        self._one_time.clear()
         self.unstable.clear()
         self._verifications.clear()
+
+    def _note_one_time(self, producer_id: int) -> None:
+        """Forgets the oldest id: each is used for one batch, so there could be any number."""
+        self._one_time[producer_id] = None
+        if len(self._one_time) > ONE_TIME_PRODUCERS_MAX:
+            oldest = next(iter(self._one_time))
+            del self._one_time[oldest]
+            entry = self._entries.get(oldest)
+            if entry is not None and entry.current_txn_first_offset is None:
+                del self._entries[oldest]
 
     def _is_expired(self, entry: ProducerEntry, now_ms: int) -> bool:
         return (

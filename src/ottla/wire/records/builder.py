@@ -33,6 +33,7 @@ from ottla.wire.records.header import (
     CRC_AT,
     DELETE_HORIZON_FLAG,
     MAGIC,
+    SET_ASIDE_FLAG,
     BatchHeader,
     TimestampType,
     encode_attributes,
@@ -169,6 +170,12 @@ def empty_batch(header: BatchHeader) -> bytearray:
     return seal_batch(
         header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, record_count=0), b""
     )
+
+
+def set_aside_batch(header: BatchHeader) -> bytearray:
+    """The place of a batch whose records are written to a dead letter topic instead: its offsets
+    and sequence numbers are used, as after compaction."""
+    return empty_batch(header._replace(attributes=header.attributes | SET_ASIDE_FLAG))
 
 
 def encode_records(

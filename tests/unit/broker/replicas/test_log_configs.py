@@ -95,6 +95,7 @@ def test_every_setting_of_a_log_follows_some_config() -> None:
             "min.cleanable.dirty.ratio": "0.25",
             "min.compaction.lag.ms": "11",
             "ottla.record.validation": "record",
+            "ottla.value.schema.validation": "full",
             "preallocate": "true",
             "retention.bytes": "12",
             "retention.ms": "13",
