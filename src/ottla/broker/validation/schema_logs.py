@@ -13,12 +13,11 @@ from ottla.broker.control.broker_peers import BrokerPeers
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.validation.schema_log import SchemaLog
-from ottla.configs.tenant_configs import TENANT_CONFIG
 from ottla.replication.partitions import Partitions
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
 from ottla.runtime.tasks import Tasks
-from ottla.tenancy.tenant import SEPARATOR, tenant_name_of
+from ottla.tenancy.tenant import tenant_prefix
 
 # Texts of schemas that are kept in memory, of the cluster and of each tenant.
 _BYTES_MAX: Final = 64 << 20
@@ -54,11 +53,7 @@ class SchemaLogs:
         self._logs: OrderedDict[str, tuple[SchemaLog, float]] = OrderedDict()
 
     def split(self, topic: str) -> TopicOfRecords:
-        tenant = tenant_name_of(topic)
-        configs = self._cluster.image.cluster_configs
-        if tenant is None or TENANT_CONFIG + tenant not in configs:
-            return TopicOfRecords(topic, "")
-        prefix = tenant + SEPARATOR
+        prefix = tenant_prefix(self._cluster.image.cluster_configs, topic)
         return TopicOfRecords(topic[len(prefix) :], prefix)
 
     def of(self, prefix: str) -> SchemaLog:
