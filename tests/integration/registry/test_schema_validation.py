@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 from confluent_kafka.schema_registry import SchemaRegistryClient, record_subject_name_strategy
 from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
@@ -95,6 +96,11 @@ def read(cluster: Cluster, topic: str, count: int) -> list[Message]:
     return messages
 
 
+def headers_of(message: Message) -> dict[str, bytes]:
+    found: Any = message.headers()
+    return dict(found)
+
+
 def register(registry: RegistryProcess, subject: str, schema: str, **more: object) -> int:
     answer = registry.register(subject, schema, **more)
     assert answer.status == 200, answer
@@ -172,7 +178,7 @@ def test_the_message_says_what_is_wrong(
     other = register(registry, "unsaid-value", '"int"')
     (offset,) = Sender(cluster, "said").send(named(id_, other))
     letters = read(cluster, "dlq.said", offset + 1)
-    headers = dict(letters[-1].headers())
+    headers = headers_of(letters[-1])
     assert reason in headers["__dlq.errors.message"].decode()
     assert headers["__dlq.errors.topic"] == b"said"
     assert headers["__dlq.errors.partition"] == b"0"
@@ -265,7 +271,7 @@ def test_what_is_set_aside_leaves_no_gap_in_the_sequence(
         number for number in range(30) if number % 3
     ]
     letters = read(cluster, "dlq.orders", 10)
-    assert [dict(each.headers())["__dlq.errors.offset"] for each in letters] == [
+    assert [headers_of(each)["__dlq.errors.offset"] for each in letters] == [
         str(number).encode() for number in range(0, 30, 3)
     ]
 
