@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Router
+from starlette.routing import BaseRoute, Route, Router
 
 from ottla.web.service.identity import ANONYMOUS, WebAuthenticator, WebIdentity
 from ottla.web.service.listening import is_loopback_host
@@ -31,11 +31,26 @@ RenderProblem: TypeAlias = Callable[[HttpProblem], Response]
 
 _IDENTITY: Final = "ottla.identity"
 _UNKNOWN_ROUTE: Final = "none"
+_FAILED: Final = 500
 
 
 def identity_of(request: Request) -> WebIdentity:
     identity: WebIdentity = request.scope.get(_IDENTITY, ANONYMOUS)
     return identity
+
+
+class _Endpoint:
+    """A handler as an application. Starlette's own handles exceptions too, twice for each request:
+    WebApplication does that."""
+
+    __slots__ = ("_handler",)
+
+    def __init__(self, handler: Callable[[Request], Awaitable[Response]]) -> None:
+        self._handler = handler
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._handler(Request(scope, receive, send))
+        await response(scope, receive, send)
 
 
 class WebApplication:
@@ -54,7 +69,11 @@ class WebApplication:
         traces: RequestTraces | None = None,
     ) -> None:
         # Redirects would lose the encoded slashes of a path.
-        self._router = Router([*routes, *monitoring.routes()], redirect_slashes=False)
+        routes = [*routes, *monitoring.routes()]
+        for route in routes:
+            if isinstance(route, Route):
+                route.app = _Endpoint(route.endpoint)
+        self._router = Router(routes, redirect_slashes=False)
         self._router.default = _no_route
         self._monitoring = monitoring
         self._authenticator = authenticator
@@ -74,39 +93,31 @@ class WebApplication:
         began = self._monitoring.started()
         traces = self._traces
         span = traces.start(scope) if traces and scope["path"] not in UNTRACED_PATHS else None
-        status = 500
+        # 0 until the response has begun.
+        status = 0
 
-        async def counted(message: MutableMapping[str, Any]) -> None:
+        async def watched(message: MutableMapping[str, Any]) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._answer(scope, receive, counted)
+            try:
+                await self._identify(scope)
+                await self._router(scope, receive, watched)
+            except Exception as error:
+                if status:
+                    raise
+                response = self._render_problem(_problem_of(error, scope))
+                await response(scope, receive, watched)
         finally:
+            status = status or _FAILED
             handler = scope.get("endpoint")
             route = getattr(handler, "__name__", _UNKNOWN_ROUTE) if handler else _UNKNOWN_ROUTE
             self._monitoring.ended(began, route, scope["method"], status)
             if traces is not None and span is not None:
                 traces.end(span, scope, status)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_started = False
-
-        async def watched(message: MutableMapping[str, Any]) -> None:
-            nonlocal is_started
-            is_started = True
-            await send(message)
-
-        try:
-            await self._identify(scope)
-            await self._router(scope, receive, watched)
-        except Exception as error:
-            if is_started:
-                raise
-            response = self._render_problem(_problem_of(error, scope))
-            await response(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

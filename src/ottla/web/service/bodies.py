@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeVar
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from ottla.web.service.problems import HttpProblem
 
@@ -21,17 +21,25 @@ async def read_body(request: Request, *, bytes_max: int = BODY_BYTES_MAX) -> byt
     if _READ in request.scope:
         kept: bytes = request.scope[_READ]
         return kept
-    announced = request.headers.get("content-length", "")
-    if announced.isascii() and announced.isdigit() and int(announced) > bytes_max:
-        raise _too_large(bytes_max)
+    for name, value in request.scope["headers"]:
+        if name == b"content-length" and value.isdigit() and int(value) > bytes_max:
+            raise _too_large(bytes_max)
+    receive = request.receive
+    body, more = b"", True
     pieces = []
     size = 0
-    async for piece in request.stream():
-        size += len(piece)
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body = message.get("body", b"")
+        more = message.get("more_body", False)
+        size += len(body)
         if size > bytes_max:
             raise _too_large(bytes_max)
-        pieces.append(piece)
-    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.append(body)
+    if len(pieces) > 1:
+        body = b"".join(pieces)
     request.scope[_READ] = body
     return body
 

@@ -45,9 +45,9 @@ class ServedConnection(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(len(name) + len(value))
-        if len(self.headers) >= _HEADERS_MAX:
-            raise ValueError("too many headers")
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > _HEAD_BYTES_MAX or len(self.headers) >= _HEADERS_MAX:
+            raise ValueError("the head is too large, or has too many headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -44,6 +45,7 @@ class HttpTls(NamedTuple):
     client_ca: Path | None = None
 
 
+@lru_cache(maxsize=256)
 def is_loopback_host(host: str) -> bool:
     """Names such as 127.0.0.1.example.com are not: they may lead anywhere."""
     name = host.lower().strip("[]")

@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from ottla.metrics import Metrics, render
+from ottla.metrics.registry import Counter, Histogram
 from ottla.metrics.rendering import text_format
 from ottla.metrics.table import process as process_table
 from ottla.metrics.table import web as table
@@ -32,6 +33,8 @@ class WebMonitoring:
         self._clock = clock
         self._not_ready = not_ready
         self._in_progress = metrics.gauge(table.HTTP_IN_PROGRESS)
+        # By route, method and status; looking them up takes as long as the rest of the counting.
+        self._counted: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         for family, source in (
             (process_table.CPU_SECONDS, lambda: [((), process_facts().cpu_seconds)]),
             (process_table.RESIDENT_MEMORY, lambda: [((), process_facts().resident_bytes)]),
@@ -55,8 +58,15 @@ class WebMonitoring:
 
     def ended(self, began: float, route: str, method: str, status: int) -> None:
         self._in_progress.add(-1)
-        self.metrics.counter(table.HTTP_REQUESTS, route, method, str(status)).add()
-        seconds = self.metrics.histogram(table.HTTP_SECONDS, route)
+        key = (route, method, status)
+        counted = self._counted.get(key)
+        if counted is None:
+            counted = self._counted[key] = (
+                self.metrics.counter(table.HTTP_REQUESTS, route, method, str(status)),
+                self.metrics.histogram(table.HTTP_SECONDS, route),
+            )
+        requests, seconds = counted
+        requests.add()
         seconds.record(self._clock.monotonic() - began)
 
     async def metrics_text(self, request: Request) -> Response:
