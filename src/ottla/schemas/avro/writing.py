@@ -40,10 +40,10 @@ class _Canonical:
         self._written = set(known)
 
     def node(self, type_: AvroType, space: str) -> Any:
-        if isinstance(type_, AvroUnion):
-            return [self.node(branch, space) for branch in type_.branches]
         if isinstance(type_, AvroPrimitive):
             return {"type": type_.kind, **type_.props} if type_.props else type_.kind
+        if isinstance(type_, AvroUnion):
+            return [self.node(branch, space) for branch in type_.branches]
         if isinstance(type_, AvroCollection):
             key = "items" if type_.kind == "array" else "values"
             return {"type": type_.kind, key: self.node(type_.element, space), **type_.props}
@@ -90,11 +90,12 @@ class _Normal:
         self._written = set(known)
 
     def node(self, type_: AvroType) -> Any:
+        if isinstance(type_, AvroPrimitive):
+            if not type_.props:
+                return type_.kind
+            return {"type": type_.kind, **_sorted_props(type_.props)}
         if isinstance(type_, AvroUnion):
             return [self.node(branch) for branch in type_.branches]
-        if isinstance(type_, AvroPrimitive):
-            props = _sorted_props(type_.props)
-            return {"type": type_.kind, **props} if props else type_.kind
         if isinstance(type_, AvroCollection):
             key = "items" if type_.kind == "array" else "values"
             return {"type": type_.kind, key: self.node(type_.element), **_sorted_props(type_.props)}
@@ -126,7 +127,7 @@ class _Normal:
             node["aliases"] = sorted(field.aliases)
         if field.has_default:
             node["default"] = field.default
-        return {**node, **_sorted_props(field.props)}
+        return {**node, **_sorted_props(field.props)} if field.props else node
 
 
 def _sorted_props(props: Mapping[str, Any]) -> dict[str, Any]:

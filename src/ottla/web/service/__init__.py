@@ -1,6 +1,7 @@
 """The foundation of the programs that serve HTTP.
 
 application.py     an ASGI application from routes: identity, limits, errors, metrics
+route_index.py     the routes that a path may have
 web_server.py     uvicorn on our event loop, with TLS and an orderly end
 listening.py       where to listen; beyond this host only with authentication
 identity.py        who sends a request, and cluster_login.py: whether the cluster agrees

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, Router
+from starlette.routing import BaseRoute, Route
 
 from ottla.web.service.identity import ANONYMOUS, WebAuthenticator, WebIdentity
 from ottla.web.service.listening import is_loopback_host
@@ -21,6 +21,7 @@ from ottla.web.service.monitoring import OPEN_PATHS, UNTRACED_PATHS, WebMonitori
 from ottla.web.service.paths import keep_encoded_slashes
 from ottla.web.service.problems import HttpProblem, forbidden
 from ottla.web.service.request_traces import RequestTraces
+from ottla.web.service.route_index import RouteIndex
 
 _log = logging.getLogger(__name__)
 
@@ -68,13 +69,11 @@ class WebApplication:
         is_local: bool,
         traces: RequestTraces | None = None,
     ) -> None:
-        # Redirects would lose the encoded slashes of a path.
         routes = [*routes, *monitoring.routes()]
         for route in routes:
             if isinstance(route, Route):
                 route.app = _Endpoint(route.endpoint)
-        self._router = Router(routes, redirect_slashes=False)
-        self._router.default = _no_route
+        self._routes = RouteIndex(routes, _no_route)
         self._monitoring = monitoring
         self._authenticator = authenticator
         self._render_problem = render_problem
@@ -105,7 +104,7 @@ class WebApplication:
         try:
             try:
                 await self._identify(scope)
-                await self._router(scope, receive, watched)
+                await self._routes.of(scope["path"])(scope, receive, watched)
             except Exception as error:
                 if status:
                     raise
@@ -125,7 +124,7 @@ class WebApplication:
         except HttpProblem as problem:
             await send({"type": "websocket.close", "code": 1008, "reason": problem.message[:120]})
             return
-        await self._router(scope, receive, send)
+        await self._routes.of(scope["path"])(scope, receive, send)
 
     async def _identify(self, scope: Scope) -> None:
         found = {name: value for name, value in scope["headers"] if name in _LOOKED_AT}
