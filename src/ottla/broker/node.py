@@ -251,9 +251,9 @@ class Node:
         broker = self.broker
         assert self._registration is not None
         self.progress.enter(NodeStage.RECOVERING)
+        broker.metadata.listen(broker.replicas.apply)
         await broker.replicas.load(progress=self.progress.log_opened)
         self.progress.enter(NodeStage.UNFENCING)
-        broker.metadata.listen(broker.replicas.apply)
         broker.metadata.listen(broker.coordinators.apply)
         broker.coordinators.start()
         await self._registration.begin_to_serve()

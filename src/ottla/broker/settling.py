@@ -18,6 +18,7 @@ async def settle(broker: Broker) -> None:
     for key in OPERATIONS:
         operation_of(key)
         await clock.sleep(0)
+    from ottla.broker.chores.deleted_space import DeletedSpace
     from ottla.broker.chores.housekeeping import (
         Housekeeping,
         Intervals,
@@ -30,6 +31,10 @@ async def settle(broker: Broker) -> None:
         tasks.start("preferred leaders", chores.elect_preferred())
         tasks.start("unclean leaders", chores.elect_unclean())
         tasks.start("expired delegation tokens", chores.remove_expired_tokens())
+        tasks.start("expired deleted topics", chores.purge_deleted_topics())
+    space = DeletedSpace(
+        broker.cluster, broker.logs, broker.failures, broker.changes, broker.background
+    )
     Housekeeping(
         broker.cluster,
         clock,
@@ -42,6 +47,7 @@ async def settle(broker: Broker) -> None:
         broker.failures,
         broker.connections,
         broker.metrics,
+        space,
         intervals=Intervals.of(config),
         connection_idle_seconds=connection_idle_seconds(config),
     ).start()

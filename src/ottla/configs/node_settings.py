@@ -63,6 +63,9 @@ class NodeSettings:
     )
     max_request_partition_size_limit = Setting[int]("max.request.partition.size.limit")
 
+    deleted_partitions_max = Setting[int]("ottla.delete.retention.partitions.max")
+    deleted_bytes_max = Setting[int]("ottla.delete.retention.bytes")
+    deleted_free_percent_min = Setting[int]("ottla.delete.retention.min.free.percent")
     stray_retention_ms = Setting[int]("ottla.stray.retention.ms")
     log_retention_check_interval_ms = Setting[int]("log.retention.check.interval.ms")
     log_flush_scheduler_interval_ms = Setting[int]("log.flush.scheduler.interval.ms")

@@ -64,6 +64,7 @@ TOPIC_SYNONYMS: Final[Mapping[str, tuple[BrokerSynonym, ...]]] = {
     "min.cleanable.dirty.ratio": (BrokerSynonym("log.cleaner.min.cleanable.ratio"),),
     "min.compaction.lag.ms": (BrokerSynonym("log.cleaner.min.compaction.lag.ms"),),
     "min.insync.replicas": (BrokerSynonym("min.insync.replicas"),),
+    "ottla.delete.retention.ms": (BrokerSynonym("ottla.delete.retention.ms"),),
     "ottla.record.validation": (BrokerSynonym("ottla.record.validation"),),
     "preallocate": (BrokerSynonym("log.preallocate"),),
     "retention.bytes": (BrokerSynonym("log.retention.bytes"),),

@@ -84,6 +84,8 @@ class EffectiveTopicConfig:
     min_compaction_lag_ms = Setting[int]("min.compaction.lag.ms")
     min_insync_replicas = Setting[int]("min.insync.replicas")
     takes_dead_letters = Setting[bool]("errors.deadletterqueue.group.enable")
+    is_protected = Setting[bool]("ottla.delete.protection")
+    deleted_retention_ms = Setting[int]("ottla.delete.retention.ms")
     record_validation = Setting[str]("ottla.record.validation")
     key_schema_validation = Setting[str]("ottla.key.schema.validation")
     key_subject_name_strategy = Setting[str]("ottla.key.subject.name.strategy")

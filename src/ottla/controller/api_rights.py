@@ -40,6 +40,13 @@ _ALTER_CONFIGS: Final = (
     Right(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER),
     Right(AclOperation.ALTER_CONFIGS, ResourceType.GROUP),
 )
+# Of CreateTopics, on the deleted topic that it restores.
+UNDELETE_RIGHTS: Final = (
+    Right(AclOperation.DESCRIBE, ResourceType.TOPIC),
+    Right(AclOperation.DELETE, ResourceType.TOPIC),
+    Right(AclOperation.DELETE, ResourceType.CLUSTER),
+    Right(AclOperation.READ, ResourceType.TOPIC),
+)
 RIGHTS: Final[Mapping[int, tuple[Right, ...]]] = {
     **{
         key: (Right(operation, ResourceType.CLUSTER),)
@@ -50,6 +57,7 @@ RIGHTS: Final[Mapping[int, tuple[Right, ...]]] = {
         Right(AclOperation.CREATE, ResourceType.TOPIC),
         Right(AclOperation.CREATE, ResourceType.CLUSTER),
         Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+        *UNDELETE_RIGHTS,
     ),
     ApiKey.DELETE_TOPICS: (
         Right(AclOperation.DESCRIBE, ResourceType.TOPIC),

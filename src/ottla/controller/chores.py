@@ -1,27 +1,33 @@
 """Periodic tasks of the active controller.
 
 They move leadership back to the preferred replicas, elect leaders for leaderless partitions that
-allow unclean leader election, and remove expired delegation tokens.
+allow unclean leader election, remove expired delegation tokens, and purge deleted topics whose time
+has passed.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Final
 
 from ottla.controller.controller import Controller
 from ottla.controller.operations.delegation_tokens import (
     expired_tokens,
     remove_expired_tokens,
 )
+from ottla.controller.operations.deleted_topics import expired_topics, purge_expired_topics
 from ottla.controller.operations.elect_leaders import elect_leaders
 from ottla.controller.periodic_elections import preferred_elections, unclean_elections
 from ottla.model import KafkaError
 from ottla.runtime.clock import Clock
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest
 from ottla.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 
 _log = logging.getLogger(__name__)
+
+_PURGE_SECONDS: Final = 1.0
 
 
 class ControllerChores:
@@ -57,6 +63,18 @@ class ControllerChores:
                     await controller.submit(remove_expired_tokens, ExpireDelegationTokenRequest())
             except KafkaError as error:
                 _log.info("cannot remove expired delegation tokens, trying again later: %s", error)
+
+    async def purge_deleted_topics(self) -> None:
+        controller, clock = self._controller, self._clock
+        while True:
+            await clock.sleep(_PURGE_SECONDS)
+            try:
+                while controller.is_active and expired_topics(
+                    controller.proposed_image, clock.now_ms()
+                ):
+                    await controller.submit(purge_expired_topics, DeleteTopicsRequest())
+            except KafkaError as error:
+                _log.info("cannot purge deleted topics, trying again later: %s", error)
 
     async def _elect(self, next_request: Callable[[], ElectLeadersRequest | None]) -> None:
         try:

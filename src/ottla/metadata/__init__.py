@@ -6,6 +6,7 @@ from ottla.metadata.broker import (
     Endpoint,
     VersionRange,
 )
+from ottla.metadata.deleted_topic import DeletedTopic
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.errors import MetadataError
 from ottla.metadata.features import SUPPORTED_FEATURES
@@ -21,6 +22,7 @@ __all__ = [
     "SUPPORTED_FEATURES",
     "BrokerRegistration",
     "ControllerRegistration",
+    "DeletedTopic",
     "Endpoint",
     "MetadataDelta",
     "MetadataError",

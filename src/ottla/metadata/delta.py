@@ -31,6 +31,8 @@ class MetadataDelta:
     # The names of the configs that were set or removed; without those of removed topics.
     configs_changed: dict[ConfigResource, set[str]] = field(default_factory=dict)
     features_changed: dict[str, int | None] = field(default_factory=dict)
+    # The names of the deleted topics that were added, changed, or can no longer be restored.
+    deleted_topics_changed: dict[Uuid, str] = field(default_factory=dict)
     client_quotas_changed: bool = False
     access_control_changed: bool = False
     scram_credentials_changed: bool = False

@@ -9,6 +9,7 @@ from typing import TypeVar
 from ottla.configs.resource import ConfigResource, ConfigResourceType
 from ottla.metadata.delta import MetadataDelta
 from ottla.metadata.image import MetadataImage
+from ottla.metadata.topic import TopicImage
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -26,18 +27,27 @@ def difference(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
         delegation_tokens_changed=before.delegation_tokens != after.delegation_tokens,
         producer_ids_changed=before.next_producer_id != after.next_producer_id,
     )
+    for topic_id, topic in before.topics.by_id.items():
+        if not _is_same(topic, after.topics.by_id.get(topic_id)):
+            delta.note_topic_removed(topic)
     for topic_id, topic in after.topics.by_id.items():
         known = before.topics.by_id.get(topic_id)
-        if known is None:
+        if not _is_same(topic, known):
+            known = None
             delta.topics_created[topic_id] = topic
         old_partitions = {} if known is None else known.partitions
         if partitions := _changed(old_partitions, topic.partitions):
             delta.partitions_changed[topic_id] = partitions
-    for topic_id, topic in before.topics.by_id.items():
-        if topic_id not in after.topics.by_id:
-            delta.note_topic_removed(topic)
+    old, new = before.deleted_topics.by_id, after.deleted_topics.by_id
+    for topic_id in _changed(old, new):
+        delta.deleted_topics_changed[topic_id] = (new.get(topic_id) or old[topic_id]).name
     _note_configs(before, after, delta)
     return delta
+
+
+def _is_same(topic: TopicImage, other: TopicImage | None) -> bool:
+    """A topic that was deleted and restored keeps its id, but may have another name."""
+    return other is not None and other.name == topic.name
 
 
 def _note_configs(before: MetadataImage, after: MetadataImage, delta: MetadataDelta) -> None:

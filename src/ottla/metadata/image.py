@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ottla.configs.resource import BROKERS_DEFAULT, ConfigResource, ConfigResourceType
 from ottla.metadata.broker import BrokerRegistration, ControllerRegistration
+from ottla.metadata.deleted_topic import DeletedTopics
 from ottla.metadata.features import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     METADATA_VERSION,
@@ -46,6 +47,8 @@ class MetadataImage:
         default_factory=dict
     )
     delegation_tokens: dict[str, DelegationTokenRecord] = field(default_factory=dict)
+    # Derived from the configs.
+    deleted_topics: DeletedTopics = field(default_factory=DeletedTopics)
 
     @property
     def is_empty(self) -> bool:
@@ -93,4 +96,5 @@ class MetadataImage:
             self.access_control_entries.copy(),
             self.scram_credentials.copy(),
             self.delegation_tokens.copy(),
+            self.deleted_topics.copy(),
         )

@@ -40,6 +40,8 @@ _IN_MEMORY: Final = "/ottla"
 _TEST_PROPERTIES: Final = {
     "log.retention.check.interval.ms": "1000",
     "log.cleaner.backoff.ms": "500",
+    # Tests see that topics are gone.
+    "ottla.delete.retention.ms": "0",
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",

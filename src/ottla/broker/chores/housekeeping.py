@@ -14,6 +14,7 @@ from math import inf
 from typing import Any
 
 from ottla.broker.chores.compaction import Compaction
+from ottla.broker.chores.deleted_space import DeletedSpace
 from ottla.broker.chores.flushing import Flushing
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.network.connections import Connections
@@ -39,6 +40,8 @@ _LOOP_DELAY_SECONDS = 0.25
 # Rolled segments are flushed at this interval, even without `flush.ms`.
 _FLUSH_SECONDS = 1.0
 _IDLE_CHECK_SECONDS = 10.0
+# A disk must not fill up between two checks.
+_SPACE_CHECK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class Housekeeping:
         failures: StorageFailures,
         connections: Connections,
         metrics: Metrics,
+        deleted_space: DeletedSpace,
         *,
         intervals: Intervals,
         connection_idle_seconds: float,
@@ -102,6 +106,7 @@ class Housekeeping:
         self._clock = clock
         self._intervals = intervals
         self._connection_idle_seconds = connection_idle_seconds
+        self._deleted_space = deleted_space
         self._strays = StrayExpiry(cluster, logs, clock, background)
         self._compaction = Compaction(cluster, clock, background, logs, commit, failures, metrics)
         self._loop_delay = metrics.histogram(process.EVENT_LOOP_DELAY)
@@ -115,6 +120,7 @@ class Housekeeping:
         chores: dict[str, tuple[float, Callable[[], Coroutine[Any, Any, None]]]] = {
             "retention": (self._intervals.retention, self._retain),
             "strays": (self._intervals.retention, self._strays.remove_expired),
+            "space of deleted topics": (_SPACE_CHECK_SECONDS, self._deleted_space.free),
             "flush": (self._intervals.flush, self._flushing.flush_due),
             "checkpoints": (self._intervals.checkpoints, self._write_checkpoints),
             "producer expiry": (self._intervals.producer_expiry, self._expire_producers),

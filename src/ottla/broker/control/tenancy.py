@@ -91,7 +91,10 @@ class Tenancy:
 
     def _topic_name(self, topic_id: Uuid) -> str | None:
         topic = self._cluster.image.topics.by_id.get(topic_id)
-        return None if topic is None else topic.name
+        if topic is not None:
+            return topic.name
+        deleted = self._cluster.image.deleted_topics.by_id.get(topic_id)
+        return None if deleted is None else deleted.name
 
     def _metadata_changed(self, delta: MetadataDelta) -> None:
         if delta.configs_changed:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.gone_topics import gone_topics, names_without_offsets
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.controller.quorum_seams import Seams
 from ottla.metadata import MetadataDelta
@@ -87,15 +88,17 @@ class GroupCoordinators:
 
     def apply(self, delta: MetadataDelta) -> None:
         """Reassigns groups when topics, partition counts or ACLs changed; deletes the offsets of
-        deleted topics."""
+        deleted topics that can no longer be restored."""
         if _has_other_partitions(delta) or delta.access_control_changed:
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_changed())
-        if delta.topics_removed:
-            topic_ids = frozenset(delta.topics_removed)
+        gone = gone_topics(self._cluster.image, delta)
+        if gone:
+            topic_ids = frozenset(gone)
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.share_states.topics_deleted(topic_ids))
-            names = sorted(topic.name for topic in delta.topics_removed.values())
+        names = names_without_offsets(self._cluster.image, delta)
+        if names:
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_deleted(names))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.coordinators.coordinator_shards import CoordinatorShards
+from ottla.broker.coordinators.gone_topics import gone_topics
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.controller.quorum_seams import Seams
 from ottla.metadata import MetadataDelta
@@ -73,9 +74,10 @@ class ShareCoordinators:
         )
 
     def apply(self, delta: MetadataDelta) -> None:
-        """Deletes the state of deleted topics."""
-        if delta.topics_removed:
-            topic_ids = frozenset(delta.topics_removed)
+        """Deletes the state of deleted topics that can no longer be restored."""
+        gone = gone_topics(self._cluster.image, delta)
+        if gone:
+            topic_ids = frozenset(gone)
             for shard in self.shards.all:
                 shard.perform(lambda machine: machine.topics_deleted(topic_ids))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.replicas.metadata_changes import MetadataChanges
+from ottla.controller.api_rights import UNDELETE_RIGHTS
 from ottla.model import KafkaError
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
@@ -25,6 +26,7 @@ from ottla.wire.messages.create_topics import (
         Right(AclOperation.CREATE, ResourceType.TOPIC),
         Right(AclOperation.CREATE, ResourceType.CLUSTER),
         Right(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC),
+        *UNDELETE_RIGHTS,
     ),
 )
 async def create_topics(

@@ -2,6 +2,8 @@
 
 For topics, groups, subscriptions to client metrics and this broker the response has all configs,
 set or not. For the broker resource without a name it has the cluster-wide defaults that are set.
+For the topic resource `~` it has the deleted topics that the client may describe, as configs named
+`orders~<topic id>`; with text before the `~`, those whose names begin with it, without this text.
 Errors per resource: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION,
 INVALID_REQUEST for another broker or an unknown type.
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ottla.broker.administration.deleted_topics import deleted_entries, is_deleted_listing
 from ottla.broker.administration.loggers import logger_levels
 from ottla.broker.administration.node_resource import check_is_this_node
 from ottla.broker.control.cluster_view import ClusterView
@@ -80,8 +83,11 @@ def _describe(
         resource = ConfigResource(
             ConfigResourceType(requested.resource_type), requested.resource_name
         )
-        require_config_right(rights, AclOperation.DESCRIBE_CONFIGS, resource)
-        entries = _entries(cluster, requested)
+        if is_deleted_listing(resource):
+            entries = deleted_entries(cluster.image, resource.name, rights)
+        else:
+            require_config_right(rights, AclOperation.DESCRIBE_CONFIGS, resource)
+            entries = _entries(cluster, requested)
     except KafkaError as error:
         result.error_code = error.code
         result.error_message = error.message

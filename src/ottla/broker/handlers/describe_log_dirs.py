@@ -1,8 +1,9 @@
 """DescribeLogDirs, versions 1 to 5: the log directories, and the sizes of the logs in them.
 
 Without a list of topics, all are described. Version 4 adds total and usable bytes, version 5 shows
-which directories are cordoned and get no new logs (KIP-1066). A failed directory has only the error
-KAFKA_STORAGE_ERROR. For the request CLUSTER_AUTHORIZATION_FAILED, for which versions 1 and 2 have
+which directories are cordoned and get no new logs (KIP-1066). Logs of deleted topics that can be
+restored are shown as partitions of `orders~<topic id>`, if all topics are described. A failed
+directory has only the error KAFKA_STORAGE_ERROR. For the request CLUSTER_AUTHORIZATION_FAILED, for which versions 1 and 2 have
 no field: their response is empty.
 """
 
@@ -87,6 +88,8 @@ def _describe(
         if future is not None and (requested is None or name in requested):
             shown_logs.append(_Shown(name, future, current))
     topics = _topics(sorted(shown_logs, key=lambda shown: shown.name))
+    if requested is None:
+        topics += _deleted_topics(cluster, directory)
     try:
         return DescribeLogDirsResult(
             log_dir=directory.path,
@@ -116,6 +119,20 @@ def _topics(logs: Iterable[_Shown]) -> list[DescribeLogDirsTopic]:
         )
         for topic, of_topic in groupby(logs, key=lambda shown: shown.name.topic)
     ]
+
+
+def _deleted_topics(cluster: ClusterView, directory: LogDirectory) -> list[DescribeLogDirsTopic]:
+    by_id = cluster.image.deleted_topics.by_id
+    partitions: dict[str, list[DescribeLogDirsPartition]] = {}
+    for each in sorted(directory.deleted, key=lambda each: each.replica):
+        topic = by_id.get(each.replica.topic_id)
+        if topic is not None:
+            partitions.setdefault(topic.resource_name, []).append(
+                DescribeLogDirsPartition(
+                    partition_index=each.replica.partition, partition_size=each.size
+                )
+            )
+    return [DescribeLogDirsTopic(name=name, partitions=found) for name, found in partitions.items()]
 
 
 def _failed(path: str) -> DescribeLogDirsResult:

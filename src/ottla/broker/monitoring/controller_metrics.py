@@ -67,6 +67,10 @@ class ControllerMetrics:
             table.CLUSTER_TOPICS, lambda: [((), len(self._broker.cluster.image.topics))]
         )
         metrics.measure(
+            table.CLUSTER_DELETED_TOPICS,
+            lambda: [((), len(self._broker.cluster.image.deleted_topics))],
+        )
+        metrics.measure(
             table.CLUSTER_PARTITIONS,
             lambda: _count(self._broker, lambda _each: True),
         )

@@ -60,6 +60,7 @@ class PartitionMetrics:
 
     def _measure_logs(self, metrics: Metrics) -> None:
         metrics.measure(storage.LOG_SIZE, self._log_sizes)
+        metrics.measure(storage.DELETED_LOG_SIZE, self._deleted_sizes)
         for family, value in (
             (storage.LOG_SEGMENTS, lambda log: len(log.segments)),
             (storage.LOG_START_OFFSET, lambda log: log.log_start_offset),
@@ -136,6 +137,10 @@ class PartitionMetrics:
                 if future is not None:
                     labels = (name.topic, str(name.partition), directory.path)
                     yield labels, future.segments.size
+
+    def _deleted_sizes(self) -> Iterator[Sample]:
+        for directory in self._broker.logs.directories:
+            yield (directory.path,), directory.deleted.size
 
     def _producer_ids(self) -> Iterator[Sample | None]:
         count = 0

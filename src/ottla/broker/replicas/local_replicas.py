@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable
-from typing import Final, NamedTuple, TypeVar, TypeVarTuple
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
 
 from ottla.broker.control.active_controller import ActiveController
 from ottla.broker.control.cluster_view import ClusterView
@@ -20,10 +20,12 @@ from ottla.broker.control.directory_assignments import assign_directories
 from ottla.broker.replicas.log_configs import LogConfigs
 from ottla.broker.replicas.log_moves import LogMoves
 from ottla.broker.replicas.log_placement import LogPlacement
+from ottla.broker.replicas.removed_logs import RemovedLogs, Restorable
 from ottla.broker.replicas.replication import Replication
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.stray_expiry import warn_of_strays
 from ottla.broker.replicas.stray_logs import set_copies_aside, set_strays_aside
+from ottla.broker.replicas.whole_steps import run_whole
 from ottla.configs import ConfigResourceType
 from ottla.metadata import MetadataDelta, PartitionRegistration, TopicImage
 from ottla.model import LeaderEpoch, NodeId, TopicPartition
@@ -35,19 +37,13 @@ from ottla.runtime.dice import Dice
 from ottla.runtime.tasks import Tasks
 from ottla.storage.directories.log_directory import LogDirectory, Progress
 from ottla.storage.directories.log_store import LogStore
-from ottla.storage.files.file_names import DirectoryState
 from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T")
-Arguments = TypeVarTuple("Arguments")
-
 # Opening logs yields to the loop after this long.
 _STEP_SECONDS: Final = 0.002
-# Closing this many logs takes about a millisecond.
-_LET_GO_MAX: Final = 100
 
 
 class _Replica(NamedTuple):
@@ -96,38 +92,34 @@ class LocalReplicas:
         self._failures = failures
         self._background = background
         self._log_configs = LogConfigs(cluster.config, dice)
+        self._removed_logs = RemovedLogs(cluster, clock, dice, tasks, background, logs, failures)
         self._waiting: deque[_Waiting] = deque()
         self._is_working = False
 
     async def load(self, *, progress: Progress = lambda _done, _all: None) -> None:
-        """Opens every log and creates the missing ones, before the node serves. After it returns,
-        `apply` must be called with every delta."""
+        """Opens every log and creates the missing ones, before the node serves. `apply` must be
+        called with every delta since this was called; it waits for the load."""
+        self._is_working = True
+        await self._load(progress)
+        self._tasks.start("replicas", self._work())
+
+    async def _load(self, progress: Progress) -> None:
         self.follow_broker_configs()
         for directory in self._logs.directories:
             await self._load_directory(directory, progress)
-        for directory in self._logs.directories:
-            try:
-                set_copies_aside(
-                    self._logs, directory, self._cluster.image, self._cluster.node_id, self._dice
-                )
-                set_strays_aside(
-                    directory, self._cluster.image, node_id=self._cluster.node_id, dice=self._dice
-                )
-                strays = await self._run_whole(
-                    self._logs.find_strays, directory.path, self._clock.now_ms()
-                )
-            except OSError as error:
-                # Even a full disk: a stray must not be mistaken for a partition's log.
-                self._logs.take_offline(directory.path, error)
-            else:
-                retention_ms = self._cluster.config.stray_retention_ms
-                warn_of_strays(directory, strays, retention_ms=retention_ms)
+        seen = -1
+        while seen != len(self._waiting):
+            # Again if the metadata has changed meanwhile: no log is followed that has to go.
+            seen = len(self._waiting)
+            for directory in self._logs.directories:
+                await self._set_aside(directory)
         missing = [
             replica
             for topic in self._cluster.image.topics
             for replica in self._replicas(topic, topic.partitions)
             if not self._follow(replica)
         ]
+        missing = await self._restore(missing)
         for directory, placed in self._place(missing, are_new=False).items():
             try:
                 directory.prepare_logs({each.name: each.topic.id for each in placed})
@@ -138,6 +130,22 @@ class LocalReplicas:
                 self._open(directory, replica)
         self._log_moves.resume()
 
+    async def _set_aside(self, directory: LogDirectory) -> None:
+        """Takes logs out of use that belong to no partition of this node."""
+        cluster, dice = self._cluster, self._dice
+        try:
+            set_copies_aside(self._logs, directory, cluster.image, cluster.node_id, dice)
+            set_strays_aside(directory, cluster.image, node_id=cluster.node_id, dice=dice)
+            await self._removed_logs.settle(directory)
+            strays = await run_whole(
+                self._background, self._logs.find_strays, directory.path, self._clock.now_ms()
+            )
+        except OSError as error:
+            # Even a full disk: a stray must not be mistaken for a partition's log.
+            self._logs.take_offline(directory.path, error)
+        else:
+            warn_of_strays(directory, strays, retention_ms=cluster.config.stray_retention_ms)
+
     async def _load_directory(self, directory: LogDirectory, progress: Progress) -> None:
         steps = directory.load_in_steps(
             lambda partition: self._log_config(partition.topic),
@@ -146,19 +154,9 @@ class LocalReplicas:
         )
         try:
             for step in steps:
-                await self._run_whole(step)
+                await run_whole(self._background, step)
         except OSError as error:
             self._logs.take_offline(directory.path, error)
-
-    async def _run_whole(self, step: Callable[[*Arguments], T], *arguments: *Arguments) -> T:
-        """Runs `step` on a worker and, if cancelled, waits for it: a cancelled start must not close
-        logs that the worker is still opening."""
-        running = asyncio.ensure_future(self._background.run(step, *arguments))
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            await asyncio.wait([running])
-            raise
 
     def apply(self, delta: MetadataDelta) -> None:
         """Starts to apply a committed delta, which the image already includes. Does not wait."""
@@ -214,7 +212,8 @@ class LocalReplicas:
         ]
         for partition in removed:
             self._replication.forget(partition)
-        await self._delete([partition.name for partition in removed])
+        await self._removed_logs.remove({each.name: each.topic_id for each in removed})
+        self._removed_logs.purge(delta.deleted_topics_changed)
         self._reconfigure(delta)
         new = []
         moved: list[TopicPartition] = []
@@ -224,8 +223,8 @@ class LocalReplicas:
             if topic is not None:
                 new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
                 moved += self._moved_away(topic, changed)
-        await self._delete(moved)
-        await self._create(new)
+        await self._removed_logs.remove(dict.fromkeys(moved))
+        await self._create(await self._restore(new))
 
     def _moved_away(self, topic: TopicImage, indexes: Iterable[int]) -> list[TopicPartition]:
         """Removes partitions that no longer have a replica on this node, and returns their
@@ -282,7 +281,24 @@ class LocalReplicas:
         latest = None if topic is None else topic.partitions.get(replica.name.partition)
         self._replication.follow_metadata(partition, latest or registration)
 
-    # ---- new logs
+    # ---- new and restored logs
+
+    async def _restore(self, replicas: list[_Replica]) -> list[_Replica]:
+        """Takes the logs of restored topics into use. Returns the other replicas."""
+        restorable = {
+            each.name: Restorable(each.topic.id, self._log_config(each.topic.name))
+            for each in replicas
+        }
+        restored = await self._removed_logs.restore(restorable)
+        rest = []
+        for replica in replicas:
+            found = restored.get(replica.name)
+            if found is None:
+                rest.append(replica)
+                continue
+            self._add_partition(replica, found.log)
+            self._report_directory(found.directory, [replica])
+        return rest
 
     async def _create(self, replicas: list[_Replica]) -> None:
         clock = self._clock
@@ -350,34 +366,6 @@ class LocalReplicas:
         for replica in replicas:
             _log.error("cannot open the log of %s: %s", replica.name, cause.message)
             self._add_partition(replica, None)
-
-    # ---- deleted logs
-
-    async def _delete(self, names: list[TopicPartition]) -> None:
-        for directory in self._logs.directories if names else ():
-            here = [name for name in names if name in directory.logs or name in directory.offline]
-            if not here:
-                continue
-            unique_ids = {name: self._dice.uuid() for name in here}
-            try:
-                for first in range(0, len(here), _LET_GO_MAX):
-                    if first:
-                        await self._clock.sleep(0)
-                    directory.let_go(here[first : first + _LET_GO_MAX])
-                paths = await self._background.run(
-                    directory.rename_aside, unique_ids, DirectoryState.DELETE
-                )
-            except OSError as error:
-                self._failures.directory_failed(directory.path, error)
-            else:
-                self._tasks.start("purge", self._purge(directory, paths))
-
-    async def _purge(self, directory: LogDirectory, paths: Iterable[str]) -> None:
-        for path in paths:
-            try:
-                await self._background.run(directory.purge, path)
-            except OSError as error:
-                _log.warning("cannot remove %s now; the next start removes it: %s", path, error)
 
     # ---- configs
 

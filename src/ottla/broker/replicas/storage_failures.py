@@ -28,6 +28,8 @@ class StorageFailures:
         self._partitions = partitions
         self._clock = clock
         self._quiet_until = 0.0
+        # The directories with deleted topics in which a write has failed because the disk is full.
+        self.full_paths: set[str] = set()
         self._on_offline: list[Callable[[Partition], None]] = []
 
     def listen(self, on_offline: Callable[[Partition], None]) -> None:
@@ -51,8 +53,11 @@ class StorageFailures:
         self, path: str, error: OSError, *, is_replicated: bool = False
     ) -> KafkaError:
         """Takes a directory and all its partitions offline. A directory that is only full stays
-        online, unless `is_replicated`: then other nodes have replicas and can take over."""
+        online, unless `is_replicated`: then other nodes have replicas and can take over. It also
+        stays online if deleted topics can be purged, which `full_paths` asks for."""
         failure = self._logs.storage_error(path, error, is_replicated=is_replicated)
+        if self._logs.can_free(path, error):
+            self.full_paths.add(path)
         if path in self._logs.failed:
             _log.error("%s", failure.message)
             for each in self._partitions:

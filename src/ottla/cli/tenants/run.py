@@ -15,6 +15,7 @@ from ottla.client.administration.admin import Admin
 from ottla.client.administration.users import ScramDeletion, ScramPassword
 from ottla.client.errors import ApiError
 from ottla.configs.resource import BROKERS_DEFAULT
+from ottla.metadata.deleted_topic import SEPARATOR
 from ottla.model import ErrorCode
 from ottla.quotas.entities import USER
 from ottla.security.acls.acl import (
@@ -202,7 +203,7 @@ async def _usage(admin: Admin, tenant: Tenant) -> dict[str, int]:
             for found in directories.values()
             for directory in found
             for replica in directory.replicas
-            if replica.topic.startswith(tenant.prefix)
+            if replica.topic.startswith(tenant.prefix) and SEPARATOR not in replica.topic
         ),
     }
 

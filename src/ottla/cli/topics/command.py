@@ -18,11 +18,19 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Create, list, describe, delete, trim and grow topics.",
+    help="Create, list, describe, delete, restore, trim and grow topics.",
     epilog=EXIT_CODES,
 )
 
 Topics = Annotated[list[str], typer.Argument(metavar="TOPIC", show_default=False)]
+
+
+_TOPIC_ID: typer.models.OptionInfo = typer.Option(
+    "--id",
+    metavar="ID",
+    help="Id of the deleted topic, if there are several of its name.",
+    show_default=False,
+)
 
 
 @app.command()
@@ -144,7 +152,11 @@ def delete(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete topics with all their records. This cannot be undone."""
+    """Delete topics with all their records.
+
+    For a day (ottla.delete.retention.ms), `ottla topics undelete` restores them. A topic with
+    [cyan]ottla.delete.protection=true[/] is not deleted.
+    """
     with client_command() as terminal:
         from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.topics.run import delete_topics
@@ -153,6 +165,78 @@ def delete(
             options,
             terminal,
             lambda admin: delete_topics(admin, terminal, topics, is_confirmed=yes, as_json=as_json),
+        )
+        raise typer.Exit(code)
+
+
+@app.command()
+@cluster_command
+def deleted(options: ClusterOptions, as_json: Json = False) -> None:
+    """List the deleted topics that can be restored, until when, and the size of their replicas."""
+    with client_command() as terminal:
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.topics.deleted import list_deleted
+
+        with_admin(options, terminal, lambda admin: list_deleted(admin, terminal, as_json=as_json))
+
+
+@app.command()
+@cluster_command
+def undelete(
+    options: ClusterOptions,
+    topic: Topic,
+    topic_id: Annotated[str | None, _TOPIC_ID] = None,
+    new_name: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="Name of the restored topic; without it the one that it had.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Restore a deleted topic with its records, partitions and configs.
+
+    Of several deleted topics of one name, the one that was deleted last. Committed offsets of
+    groups are still valid, unless the topic gets another name or there was a new topic of its name.
+
+    [bold]Example[/]  ottla topics undelete orders
+    """
+    with client_command() as terminal:
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.topics.deleted import undelete as run_undelete
+
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_undelete(
+                admin, terminal, topic, topic_id=topic_id, new_name=new_name, as_json=as_json
+            ),
+        )
+
+
+@app.command()
+@cluster_command
+def purge(
+    options: ClusterOptions,
+    topics: Topics,
+    topic_id: Annotated[str | None, _TOPIC_ID] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Remove deleted topics of these names before their time. This cannot be undone."""
+    with client_command() as terminal:
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.topics.deleted import purge as run_purge
+
+        code = with_admin(
+            options,
+            terminal,
+            lambda admin: run_purge(
+                admin, terminal, topics, topic_id=topic_id, is_confirmed=yes, as_json=as_json
+            ),
         )
         raise typer.Exit(code)
 

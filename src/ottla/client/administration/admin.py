@@ -7,7 +7,7 @@ from typing import Any, Final, Self, Unpack
 
 from ottla.client.administration.acls import AclOperations
 from ottla.client.administration.cluster import ClusterOperations
-from ottla.client.administration.configs import ConfigOperations
+from ottla.client.administration.deleted_topics import DeletedTopicOperations
 from ottla.client.administration.group_offsets import GroupOffsetOperations
 from ottla.client.administration.groups import GroupOperations
 from ottla.client.administration.log_dirs import LogDirOperations
@@ -18,7 +18,6 @@ from ottla.client.administration.quotas import QuotaOperations
 from ottla.client.administration.settings import ADMIN_PROPERTIES, AdminProperties
 from ottla.client.administration.share_groups import ShareGroupOperations
 from ottla.client.administration.tokens import TokenOperations
-from ottla.client.administration.topics import TopicOperations
 from ottla.client.administration.transactions import TransactionOperations
 from ottla.client.administration.users import UserOperations
 from ottla.client.cluster import ClientCluster, ClientSeams
@@ -29,8 +28,7 @@ _MS: Final = 1_000
 
 
 class Admin(
-    TopicOperations,
-    ConfigOperations,
+    DeletedTopicOperations,
     OffsetOperations,
     GroupOperations,
     GroupOffsetOperations,

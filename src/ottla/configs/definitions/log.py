@@ -100,6 +100,10 @@ LOG_CONFIGS: Final = (
     int32("num.recovery.threads.per.data.dir", 2, at_least(1), HIGH, CLUSTER_WIDE, WITHOUT_EFFECT),
     int32("num.replica.alter.log.dirs.threads", None, HIGH, WITHOUT_EFFECT),
     # Ottla's own.
+    int64("ottla.delete.retention.bytes", -1, at_least(-1), CLUSTER_WIDE),
+    int32("ottla.delete.retention.min.free.percent", 5, between(0, 100), CLUSTER_WIDE),
+    int64("ottla.delete.retention.ms", 86_400_000, at_least(0), CLUSTER_WIDE),
+    int32("ottla.delete.retention.partitions.max", 10_000, at_least(0), CLUSTER_WIDE),
     string("ottla.record.validation", "batch", one_of("batch", "record"), CLUSTER_WIDE),
     string("ottla.schema.topic", "_schemas", NonEmptyString()),
     int64("ottla.stray.retention.ms", 604_800_000, at_least(-1), LOW, CLUSTER_WIDE),

@@ -63,6 +63,8 @@ TOPIC_CONFIGS: Final = definitions(
         int64("min.compaction.lag.ms", 0, at_least(0)),
         int32("min.insync.replicas", 1, at_least(1)),
         # Ottla's own.
+        boolean("ottla.delete.protection", False),
+        int64("ottla.delete.retention.ms", 86_400_000, at_least(0)),
         string("ottla.key.schema.validation", "none", one_of(*_PAYLOAD_CHECKS)),
         string("ottla.key.subject.name.strategy", _BY_TOPIC, one_of(*_SUBJECT_NAMES)),
         string("ottla.record.validation", "batch", one_of("batch", "record")),

@@ -208,6 +208,23 @@ LOG_TEXTS: Final[Mapping[str, str]] = {
     "num.replica.alter.log.dirs.threads": (
         "Number of threads that move replicas between log directories."
     ),
+    "ottla.delete.retention.bytes": (
+        "Most bytes of deleted topics that are kept in each log directory; -1 is no limit. Beyond "
+        "it, the topics that were deleted first are purged."
+    ),
+    "ottla.delete.retention.min.free.percent": (
+        "When less than this share of the disk of a log directory is free, in percent, deleted "
+        "topics with a replica in it are purged, the one that was deleted first before the others; "
+        "0 purges them only when a write has failed because the disk is full."
+    ),
+    "ottla.delete.retention.ms": (
+        "Default of the topic config of the same name: how long a deleted topic can be restored."
+    ),
+    "ottla.delete.retention.partitions.max": (
+        "Most partitions of all deleted topics that can be restored. When another topic is "
+        "deleted, those that were deleted first are purged to make room; a topic with more "
+        "partitions than this cannot be restored."
+    ),
     "ottla.record.validation": (
         "Default of the topic config of the same name: batch checks the header and the checksum "
         "of a produced batch, record checks every record as well, as Apache Kafka does."

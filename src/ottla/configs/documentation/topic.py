@@ -103,6 +103,14 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "Number of in-sync replicas, the leader included, that a write with acks=all needs. With "
         "fewer, the broker responds with NOT_ENOUGH_REPLICAS."
     ),
+    "ottla.delete.protection": (
+        "Whether the topic cannot be deleted: DeleteTopics responds with POLICY_VIOLATION until "
+        "this is false again."
+    ),
+    "ottla.delete.retention.ms": (
+        "How long the topic can be restored after it was deleted, in milliseconds; 0 removes its "
+        "records at once. It counts from the deletion, with the value at that time."
+    ),
     "ottla.key.schema.validation": (
         "What the leader checks in the keys of records: none is nothing, schema-id that the key "
         "names a schema which is registered under the subject, full that it also is what the "

@@ -6,6 +6,9 @@ INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED, POLICY_VIOLATION for a tenant or a u
 has too many; for all topics POLICY_VIOLATION, if the request exceeds the partition limit per
 request. A client that may create a topic but not describe its configs gets neither the configs nor
 the numbers of partitions and replicas, and TOPIC_AUTHORIZATION_FAILED as the configs' error.
+
+With the config `ottla.undelete`, a topic is not new but a deleted one that is restored
+(undelete_topic.py).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
 from ottla.controller.operations.owner_limits import OwnedTopics, owner_of_new
 from ottla.controller.operations.topic_names import check_new_name
+from ottla.controller.operations.undelete_topic import UNDELETE, undelete_topic
 from ottla.metadata import MetadataImage, PartitionRegistration
 from ottla.metadata.topic_owner import topic_record
 from ottla.model import ErrorCode, KafkaError
@@ -108,6 +112,8 @@ def _create_topic(
 ) -> CreatableTopicResult:
     check_new_name(topic.name, image.topics)
     configs = _configs(topic)
+    if UNDELETE in configs:
+        return undelete_topic(image, topic, configs, context, owned, records)
     resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)
     changes = replace_configs(resource, {}, list(configs.items()))
     validate_topic_configs(configs, existing={}, node=context.node)

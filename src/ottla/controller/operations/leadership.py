@@ -7,10 +7,11 @@ the rules), so thousands of changes take milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ottla.controller.operation import Context
+from ottla.controller.operations.deleted_topics import partition_record
 from ottla.controller.operations.partition_change import ElectionRule, Rules, change_partition
 from ottla.metadata import MetadataImage, PartitionRegistration, TopicImage
 from ottla.metadata.partition import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
@@ -48,7 +49,24 @@ def leadership_records(
                 record = changes.record(topic, partition_id)
                 if record is not None:
                     records.append(record)
+    records += _deleted_records(image, changes, is_affected)
     return records
+
+
+def _deleted_records(
+    image: MetadataImage,
+    changes: PartitionChanges,
+    is_affected: Callable[[PartitionRegistration], bool],
+) -> Iterator[Message]:
+    """The same changes of deleted topics, which are restored with them."""
+    for deleted in image.deleted_topics:
+        topic = TopicImage(deleted.id, deleted.resource_name, deleted.partitions)
+        for partition_id, partition in deleted.partitions.items():
+            if is_affected(partition):
+                change = changes.record(topic, partition_id)
+                if change is not None:
+                    after = partition.changed_by(change, image.topics.shared_tuples)
+                    yield partition_record(deleted, partition_id, after)
 
 
 class PartitionChanges:

@@ -41,6 +41,10 @@ CLUSTER_PARTITIONS: Final = gauge(
     "Partitions in the cluster. Only controllers export it.",
     kafka=_CONTROLLER.format("GlobalPartitionCount"),
 )
+CLUSTER_DELETED_TOPICS: Final = gauge(
+    "ottla_cluster_deleted_topics",
+    "Deleted topics that can still be restored. Only controllers export it.",
+)
 UNCLEAN_ELECTIONS: Final = counter(
     "ottla_unclean_leader_elections_total",
     "Leaders that were elected from outside the in-sync replicas since this controller became "
@@ -115,6 +119,7 @@ CONTROLLER_FAMILIES: Final = (
     CLUSTER_BROKERS,
     CLUSTER_TOPICS,
     CLUSTER_PARTITIONS,
+    CLUSTER_DELETED_TOPICS,
     UNCLEAN_ELECTIONS,
     LEADER_CHANGES,
     QUORUM_STATE,

@@ -47,6 +47,11 @@ HIGH_WATERMARK: Final = gauge(
     "partition",
 )
 
+DELETED_LOG_SIZE: Final = gauge(
+    "ottla_deleted_log_size_bytes",
+    "Size of the logs of deleted topics that can still be restored, by log directory.",
+    "directory",
+)
 LOG_DIRECTORY_OFFLINE: Final = gauge(
     "ottla_log_directory_offline",
     "1 if the log directory has failed, else 0.",
@@ -109,6 +114,7 @@ STORAGE_FAMILIES: Final = (
     LOG_START_OFFSET,
     LOG_END_OFFSET,
     HIGH_WATERMARK,
+    DELETED_LOG_SIZE,
     LOG_DIRECTORY_OFFLINE,
     DISK_FREE,
     DISK_SIZE,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.disk import Disk
@@ -22,16 +22,17 @@ from ottla.storage.directories.clean_shutdown import (
     write_clean_shutdown,
 )
 from ottla.storage.directories.cleaner_offsets import CleanerOffsets
+from ottla.storage.directories.deleted_logs import DeletedLogs, RestoredLog
 from ottla.storage.directories.future_logs import FutureLogs
+from ottla.storage.directories.log_offsets import LogCheckpoints, LogOffsets
 from ottla.storage.directories.meta_properties import read_meta_properties
-from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
 from ottla.storage.directories.partition_metadata import FILE_NAME as PARTITION_METADATA
 from ottla.storage.directories.partition_metadata import (
     begin_partition_metadata,
     read_partition_metadata,
     sync_partition_metadata,
 )
-from ottla.storage.errors import CorruptCheckpointError, StorageError
+from ottla.storage.errors import StorageError
 from ottla.storage.files.durable_file import make_directories
 from ottla.storage.files.file_names import (
     DirectoryState,
@@ -61,14 +62,6 @@ ConfigOf = Callable[[TopicPartition], LogConfig]
 Progress = Callable[[int, int], None]
 
 
-class _Offsets(NamedTuple):
-    """A partition's offsets in the checkpoints."""
-
-    recovery_point: int
-    log_start_offset: int
-    high_watermark: int
-
-
 class LogDirectory:
     """Holds the directory's lock from construction to `close`. Owned by one thread."""
 
@@ -82,16 +75,16 @@ class LogDirectory:
         self._id: Uuid | None = None
         make_directories(disk, path)
         self._lock = disk.lock(f"{path}/{LOCK_NAME}")
-        self._recovery_points = self._checkpoint(OffsetCheckpointName.RECOVERY_POINT)
-        self._log_starts = self._checkpoint(OffsetCheckpointName.LOG_START_OFFSET)
-        self._high_watermarks = self._checkpoint(OffsetCheckpointName.REPLICATION_OFFSET)
+        self._checkpoints = LogCheckpoints(disk, path)
         self.cleaner_offsets = CleanerOffsets(disk, path)
         # Replicas that are being moved here from another directory.
         self.futures = FutureLogs(disk, path)
         self._found_futures: list[PartitionDirectoryName] = []
+        # Those that a load finds stay until its caller knows which of them may be restored.
+        self.deleted = DeletedLogs(disk, path)
         # Checkpointed offsets of partitions that are not open; kept until they are opened or
         # deleted.
-        self._unopened: dict[TopicPartition, _Offsets] = {}
+        self._unopened: dict[TopicPartition, LogOffsets] = {}
         # Removed partitions that may still be in the checkpoints.
         self._outdated: set[TopicPartition] = set()
         # Whether the last process closed the directory cleanly; set by `load`.
@@ -128,7 +121,8 @@ class LogDirectory:
         marker = read_clean_shutdown(self._disk, self.path)
         self.had_clean_shutdown = marker is not None
         remove_clean_shutdown(self._disk, self.path)
-        self._unopened = self._read_checkpoints(self._find_partitions())
+        found = self._checkpoints.read(self._find_partitions())
+        self._unopened = self.deleted.offsets_of(found)
 
     def _open_some(self, configs: Mapping[TopicPartition, LogConfig], *, now_ms: int) -> None:
         opened = []
@@ -252,6 +246,19 @@ class LogDirectory:
         )
         return self.logs[partition]
 
+    def prepare_names(self, partitions: Iterable[TopicPartition]) -> None:
+        """Called before logs get these names: the checkpoints may have offsets of earlier ones."""
+        if not self._outdated.isdisjoint(partitions):
+            self.write_checkpoints()
+
+    def adopt(self, restored: RestoredLog) -> None:
+        """Takes a log of a deleted topic into use again. The caller then writes the checkpoints."""
+        log = restored.log
+        assert log.partition not in self.logs, f"{log.partition} is in {self.path} already"
+        log.advance_high_watermark(restored.high_watermark)
+        restored.recovery_points.keeper = self
+        self.logs[log.partition] = log
+
     def move_out(self, partition: TopicPartition) -> None:
         """Removes a log that has moved to another directory, as `let_go` does, but leaves it open
         for readers. Afterwards its files may be renamed."""
@@ -311,21 +318,12 @@ class LogDirectory:
     def lower(self, partition: TopicPartition, recovery_point: int) -> None:
         """Durably lowers a partition's recovery point, and its cleaner offset if that is higher."""
         self.cleaner_offsets.truncate(partition, recovery_point)
-        points = {known: offsets.recovery_point for known, offsets in self._offsets().items()}
-        self._recovery_points.write(points | {partition: recovery_point})
+        points = {known: offsets.recovery_point for known, offsets in self.offsets().items()}
+        self._checkpoints.write_recovery_points(points | {partition: recovery_point})
 
     def write_checkpoints(self) -> None:
         """Writes recovery points, log start offsets and high watermarks, durably."""
-        offsets = self._offsets()
-        self._recovery_points.write({known: each.recovery_point for known, each in offsets.items()})
-        self._log_starts.write(
-            {
-                known: each.log_start_offset
-                for known, each in offsets.items()
-                if each.log_start_offset
-            }
-        )
-        self._high_watermarks.write({known: each.high_watermark for known, each in offsets.items()})
+        self._checkpoints.write(self.offsets())
         self._outdated.clear()
 
     def close(self, *, broker_epoch: int) -> None:
@@ -360,7 +358,7 @@ class LogDirectory:
             log.doubted_path = path
 
     def _find_partitions(self) -> list[TopicPartition]:
-        """The live partitions of this directory. Purges directories that were being deleted."""
+        """The live partitions of this directory."""
         found = []
         for name in self._disk.list_directory(self.path):
             if not self._disk.is_directory(f"{self.path}/{name}"):
@@ -376,34 +374,11 @@ class LogDirectory:
             elif parsed.state is DirectoryState.FUTURE:
                 self._found_futures.append(parsed)
             elif parsed.state is DirectoryState.DELETE:
-                self.purge(f"{self.path}/{name}")
+                self.deleted.found(parsed)
         return found
 
-    def _offsets(self) -> dict[TopicPartition, _Offsets]:
+    def offsets(self) -> dict[TopicPartition, LogOffsets]:
+        """Of all partitions, open or not."""
         return self._unopened | {
-            partition: _Offsets(log.recovery_point, log.log_start_offset, log.high_watermark)
-            for partition, log in self.logs.items()
+            partition: LogOffsets.of(log) for partition, log in self.logs.items()
         }
-
-    def _read_checkpoints(self, partitions: list[TopicPartition]) -> dict[TopicPartition, _Offsets]:
-        points, starts, marks = (
-            _read(checkpoint)
-            for checkpoint in (self._recovery_points, self._log_starts, self._high_watermarks)
-        )
-        return {
-            partition: _Offsets(
-                points.get(partition, 0), starts.get(partition, 0), marks.get(partition, 0)
-            )
-            for partition in partitions
-        }
-
-    def _checkpoint(self, name: OffsetCheckpointName) -> OffsetCheckpoint:
-        return OffsetCheckpoint(self._disk, self.path, name)
-
-
-def _read(checkpoint: OffsetCheckpoint) -> dict[TopicPartition, int]:
-    """A corrupt checkpoint loses no data; recovery only takes longer."""
-    try:
-        return checkpoint.read()
-    except CorruptCheckpointError:
-        return {}

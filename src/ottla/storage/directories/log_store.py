@@ -88,12 +88,22 @@ class LogStore:
         else, so it may run on a worker."""
         return find_strays(self._disk, path, now_ms=now_ms)
 
+    def can_free(self, path: str, error: OSError) -> bool:
+        """Whether the disk is only full, and the directory has logs of deleted topics."""
+        directory = self._directories.get(path)
+        return error.errno in _FULL and directory is not None and len(directory.deleted) > 0
+
     def storage_error(
         self, path: str, error: OSError, *, is_replicated: bool = False
     ) -> KafkaError:
         """Converts an `OSError` in a directory to the error for the client. Takes the directory
-        offline, unless the process is out of file descriptors, or the disk is full and the data
-        that could not be written is not replicated."""
+        offline, unless the process is out of file descriptors, or the disk is full and either
+        space can be freed or the data that could not be written is not replicated."""
+        if self.can_free(path, error):
+            return KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"the disk of {path} is full; deleted topics are purged to free space",
+            )
         if error.errno in _FULL and not is_replicated:
             return KafkaError(
                 ErrorCode.KAFKA_STORAGE_ERROR,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from ottla.broker.chores.deleted_space import DeletedSpace
 from ottla.broker.chores.housekeeping import Housekeeping, Intervals
 from ottla.metrics import Metrics
 from ottla.storage.log.group_commit import GroupCommit
@@ -32,6 +33,9 @@ def test_a_log_is_flushed_for_all_chores_at_once_and_never_twice_at_a_time() -> 
         broker.failures,
         broker.connections,
         Metrics(),
+        DeletedSpace(
+            broker.cluster, broker.logs, broker.failures, broker.changes, broker.background
+        ),
         intervals=Intervals(*[NEVER] * 7),
         connection_idle_seconds=NEVER,
     )

@@ -138,7 +138,7 @@ def test_rot_below_the_recovery_point_takes_only_its_partition_offline(
         directory.close(broker_epoch=1)
 
 
-def test_a_deleted_partition_is_gone_at_once_and_for_good(disk: SimulatedDisk) -> None:
+def test_a_deleted_partition_is_out_of_use_at_once_and_for_good(disk: SimulatedDisk) -> None:
     directory = with_records(disk)
     path = delete_log(directory, ORDERS)
     assert path.endswith("-delete")
@@ -147,7 +147,8 @@ def test_a_deleted_partition_is_gone_at_once_and_for_good(disk: SimulatedDisk) -
     directory = opened(disk)
 
     assert set(directory.logs) == {PAYMENTS}
-    assert not disk.exists(path)
+    (deleted,) = directory.deleted
+    assert directory.deleted.path_of(deleted) == path
 
 
 def test_a_deleted_partition_can_be_made_again(disk: SimulatedDisk) -> None:

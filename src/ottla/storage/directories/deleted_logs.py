@@ -1,0 +1,190 @@
+"""The logs of deleted topics that may be restored.
+
+    live ──kept──▶ aside, closed ──restored──▶ live, possibly under another name
+                       └──purged
+
+Their directories have Kafka's name for directories that are being deleted, with the topic id as the
+unique id: `orders-0.<topic id>-delete`. Apache Kafka removes them when it starts. The offsets that
+the checkpoints had are in a file in the directory. It is written before the directory is renamed,
+and removed after the checkpoints have them again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from ottla.model import TopicPartition, Uuid
+from ottla.runtime.disk import Disk
+from ottla.storage.directories.log_offsets import LogOffsets
+from ottla.storage.files.durable_file import read_file, remove_file, replace_file
+from ottla.storage.files.file_names import DirectoryState, PartitionDirectoryName
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_loading import open_log
+from ottla.storage.log.recovery_points import RecoveryPointKeeper
+from ottla.storage.log_config import LogConfig
+
+FILE_NAME: Final = "deleted-offsets"
+
+_CONTENT: Final = re.compile(
+    rb"version: 0\n"
+    rb"recovery_point: (?P<point>[0-9]{1,19})\n"
+    rb"log_start_offset: (?P<start>[0-9]{1,19})\n"
+    rb"high_watermark: (?P<mark>[0-9]{1,19})\n"
+    rb"compacted_up_to: (?P<compacted>[0-9]{1,19})\n"
+)
+
+
+class ReplicaId(NamedTuple):
+    topic_id: Uuid
+    partition: int
+
+
+class DeletedLog(NamedTuple):
+    """A directory that is aside. The topic's name in it may be truncated."""
+
+    replica: ReplicaId
+    name: PartitionDirectoryName
+    size: int
+
+
+class KeptLog(NamedTuple):
+    """A log that is about to be set aside."""
+
+    topic_id: Uuid
+    partition: TopicPartition
+    offsets: LogOffsets
+    compacted_up_to: int
+    size: int
+
+
+class LateRecoveryPoints:
+    """The `RecoveryPointKeeper` of a log that no checkpoint contains yet."""
+
+    def __init__(self) -> None:
+        self.keeper: RecoveryPointKeeper | None = None
+
+    def lower(self, partition: TopicPartition, recovery_point: int) -> None:
+        if self.keeper is not None:
+            self.keeper.lower(partition, recovery_point)
+
+
+class RestoredLog(NamedTuple):
+    log: Log
+    high_watermark: int
+    recovery_points: LateRecoveryPoints
+
+
+class DeletedLogs:
+    """Belongs to a log directory and its owner. What touches the disk may run on a worker; what
+    changes `_aside` is called by the owner."""
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self._disk = disk
+        self._path = path
+        self._aside: dict[ReplicaId, DeletedLog] = {}
+
+    def __iter__(self) -> Iterator[DeletedLog]:
+        return iter(self._aside.values())
+
+    def __len__(self) -> int:
+        return len(self._aside)
+
+    def get(self, topic_id: Uuid, partition: int) -> DeletedLog | None:
+        return self._aside.get(ReplicaId(topic_id, partition))
+
+    @property
+    def size(self) -> int:
+        return sum(each.size for each in self)
+
+    def path_of(self, deleted: DeletedLog) -> str:
+        return f"{self._path}/{deleted.name}"
+
+    # ---- set aside
+
+    def keep(self, logs: Iterable[KeptLog]) -> list[DeletedLog]:
+        """Renames the directories of closed logs, durably. Only touches the disk. If it raises,
+        some may have been renamed; the next load finds all of them."""
+        kept = []
+        for each in logs:
+            name = PartitionDirectoryName(each.partition, DirectoryState.DELETE, each.topic_id)
+            live = f"{self._path}/{each.partition}"
+            replace_file(self._disk, f"{live}/{FILE_NAME}", _content(each))
+            self._disk.rename(live, f"{self._path}/{name}")
+            replica = ReplicaId(each.topic_id, each.partition.partition)
+            kept.append(DeletedLog(replica, name, each.size))
+        self._disk.sync_directory(self._path)
+        return kept
+
+    def add(self, logs: Iterable[DeletedLog]) -> None:
+        self._aside.update({each.replica: each for each in logs})
+
+    def found(self, name: PartitionDirectoryName) -> None:
+        """Notes a directory that an earlier process has left."""
+        assert name.unique_id is not None, f"{name} has no unique id"
+        path = f"{self._path}/{name}"
+        files = self._disk.list_directory(path)
+        size = sum(self._disk.file_size(f"{path}/{file}") for file in files)
+        replica = ReplicaId(name.unique_id, name.partition.partition)
+        self._aside[replica] = DeletedLog(replica, name, size)
+
+    def take(self, deleted: DeletedLog) -> None:
+        """Removes it from the deleted logs: it is about to be restored or purged."""
+        del self._aside[deleted.replica]
+
+    # ---- restored
+
+    def restore(
+        self, deleted: DeletedLog, partition: TopicPartition, config: LogConfig, *, now_ms: int
+    ) -> RestoredLog:
+        """Gives the directory the partition's name, durably, and opens the log. Only touches the
+        disk. Raises `OSError`, or `StorageError` if the files contradict the offsets."""
+        live = f"{self._path}/{partition}"
+        self._disk.rename(self.path_of(deleted), live)
+        self._disk.sync_directory(self._path)
+        offsets, compacted_up_to = self._read(live)
+        recovery_points = LateRecoveryPoints()
+        log = open_log(
+            self._disk,
+            live,
+            partition,
+            config,
+            recovery_points=recovery_points,
+            now_ms=now_ms,
+            log_start_offset=offsets.log_start_offset,
+            recovery_point=offsets.recovery_point,
+            compacted_up_to=compacted_up_to,
+        )
+        return RestoredLog(log, offsets.high_watermark, recovery_points)
+
+    def complete(self, partitions: Iterable[TopicPartition]) -> None:
+        """Called when the checkpoints contain the restored logs. Only touches the disk."""
+        for partition in partitions:
+            remove_file(self._disk, f"{self._path}/{partition}/{FILE_NAME}")
+
+    def offsets_of(
+        self, read: Mapping[TopicPartition, LogOffsets | None]
+    ) -> dict[TopicPartition, LogOffsets]:
+        """The offsets of live logs. Those that are in no checkpoint may have been restored just
+        before a crash."""
+        return {
+            partition: self._read(f"{self._path}/{partition}")[0] if offsets is None else offsets
+            for partition, offsets in read.items()
+        }
+
+    def _read(self, directory: str) -> tuple[LogOffsets, int]:
+        content = read_file(self._disk, f"{directory}/{FILE_NAME}")
+        match = None if content is None else _CONTENT.fullmatch(content)
+        if match is None:
+            return LogOffsets(), 0
+        numbers = (int(match[name]) for name in ("point", "start", "mark"))
+        return LogOffsets(*numbers), int(match["compacted"])
+
+
+def _content(kept: KeptLog) -> bytes:
+    point, start, mark = kept.offsets
+    return (
+        f"version: 0\nrecovery_point: {point}\nlog_start_offset: {start}\n"
+        f"high_watermark: {mark}\ncompacted_up_to: {kept.compacted_up_to}\n"
+    ).encode()
