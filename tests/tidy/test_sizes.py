@@ -10,10 +10,9 @@ FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 
 LARGE_FILES = {
-    "ottla.broker.replicas.local_replicas": 418,
+    "ottla.broker.replicas.local_replicas": 406,
     "ottla.controller.quorum": 407,
     "ottla.replication.partition": 462,
-    "ottla.storage.directories.log_directory": 409,
     "ottla.storage.log.log": 439,
     "ottla.storage.segments.segment": 463,
 }

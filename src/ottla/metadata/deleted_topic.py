@@ -124,7 +124,10 @@ def _encode_rest(placement: tuple[Any, ...], others: tuple[Any, ...]) -> str:
     fields = partition._asdict()
     del fields["leader_epoch"], fields["partition_epoch"]
     fields["directories"] = [uuid_to_text(each) for each in partition.directories]
-    return json.dumps({name: value for name, value in fields.items() if value != ()})[1:-1]
+    defaults = PartitionRegistration._field_defaults
+    return json.dumps(
+        {name: value for name, value in fields.items() if value != defaults.get(name)}
+    )[1:-1]
 
 
 def decode_partition(text: str) -> PartitionRegistration | None:

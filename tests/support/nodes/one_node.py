@@ -90,6 +90,7 @@ class OneNode:
             "max.incremental.fetch.session.cache.slots": "10",
             "socket.request.max.bytes": str(1 << 20),
             "fetch.max.bytes": str(1 << 20),
+            "ottla.delete.retention.ms": "0",
             **(configs or {}),
         }
         listen = None if "listeners" in properties else f"{HOST}:{PORT}"

@@ -3,8 +3,8 @@
 Without a list of topics, all are described. Version 4 adds total and usable bytes, version 5 shows
 which directories are cordoned and get no new logs (KIP-1066). Logs of deleted topics that can be
 restored are shown as partitions of `orders~<topic id>`, if all topics are described. A failed
-directory has only the error KAFKA_STORAGE_ERROR. For the request CLUSTER_AUTHORIZATION_FAILED, for which versions 1 and 2 have
-no field: their response is empty.
+directory has only the error KAFKA_STORAGE_ERROR. For the request CLUSTER_AUTHORIZATION_FAILED, for
+which versions 1 and 2 have no field: their response is empty.
 """
 
 from __future__ import annotations

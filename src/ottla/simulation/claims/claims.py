@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 from ottla.model import TopicPartition
+from ottla.simulation.claims.deletion_claims import DELETION_CLAIMS
 from ottla.simulation.claims.group_claims import (
     EverythingIsConsumed,
     NoCommitLost,
@@ -254,6 +255,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *TRANSACTION_CLAIMS,
     *SHARE_CLAIMS,
     *TWO_PHASE_CLAIMS,
+    *DELETION_CLAIMS,
     NothingCrossesTenants(),
     LimitsHold(),
     NoCycleBetweenTransactions(),

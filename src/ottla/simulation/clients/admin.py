@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ottla.channels.errors import ChannelError
-from ottla.model import ErrorCode, TopicPartition
+from ottla.model import ErrorCode, TopicPartition, Uuid, uuid_to_text
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.world.host import Host
@@ -21,6 +21,7 @@ from ottla.wire.messages.create_topics import (
 )
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ottla.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from ottla.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ottla.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
 from ottla.wire.messages.unregister_broker import UnregisterBrokerRequest
 from ottla.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
@@ -71,6 +72,28 @@ class SimulatedAdmin:
         request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=_TIMEOUT_MS)
         response = await self._try(request, 6)
         return None if response is None else int(response.responses[0].error_code)
+
+    async def undelete_topic(self, name: str, topic_id: Uuid) -> int | None:
+        """Restores a deleted topic."""
+        config = CreatableTopicConfig(name="ottla.undelete", value=uuid_to_text(topic_id))
+        topic = CreatableTopic(
+            name=name, num_partitions=-1, replication_factor=-1, configs=[config]
+        )
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS)
+        response = await self._try(request, 7)
+        return None if response is None else int(response.topics[0].error_code)
+
+    async def topic_id(self, name: str) -> Uuid:
+        """The id of a topic that exists; retries until a node knows it."""
+        request = MetadataRequest(
+            topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
+        )
+        while True:
+            response = await self._try(request, 12)
+            if response is not None and not response.topics[0].error_code:
+                topic_id: Uuid = response.topics[0].topic_id
+                return topic_id
+            await self._client.back_off()
 
     async def alter_topic(self, name: str, changes: Mapping[str, str]) -> int | None:
         """Sets configs of a topic."""

@@ -127,6 +127,8 @@ class Plan(NamedTuple):
     has_tenants: bool = False
     # Number of queries that write in two phases, as the Spark sink does.
     queries: int = 0
+    # Whether topics are deleted, restored and purged.
+    has_deletions: bool = False
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -188,13 +190,23 @@ def plan_of(seed: int) -> Plan:
     if dice.chance(_SECURED_PROBABILITY):
         return secured(plan, dice)
     # Their rights would be needed in a secured cluster.
-    return plan._replace(
+    plan = plan._replace(
         share_members=SeededDice(f"shares {seed}").choice((0, 0, 1, 3)),
         has_tenants=SeededDice(f"tenants {seed}").choice((False, False, False, True)),
         queries=0
         if plan.copiers
         else SeededDice(f"queries {seed}").choice((0, 0, 0, 0, 0, 0, 1, 2)),
     )
+    if SeededDice(f"deletions {seed}").choice((False, False, True)):
+        return with_deletions(plan)
+    return plan
+
+
+def with_deletions(plan: Plan) -> Plan:
+    """The plan with topics that are deleted and restored. No disk runs full, for then they may be
+    purged."""
+    faults = tuple(each for each in plan.faults if each.name != "full_disk")
+    return plan._replace(has_deletions=True, is_secured=False, faults=faults)
 
 
 def secured(plan: Plan, dice: SeededDice) -> Plan:

@@ -13,6 +13,7 @@ from ottla.simulation.clients.consumer_member import SimulatedConsumerMember
 from ottla.simulation.clients.group_member import GroupMember, MemberProgress
 from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.faults.fault_plan import Plan
+from ottla.simulation.runs.deletion_load import SHELF_PARTITION, DeletionLoad
 from ottla.simulation.runs.share_load import ShareLoad
 from ottla.simulation.runs.tenant_load import TenantLoad
 from ottla.simulation.runs.transaction_load import TransactionLoad
@@ -84,6 +85,7 @@ class SimulatedLoad:
             )
             if count
         ]
+        self._deletions = self._deletion_load(world, cluster, plan)
         self._tenants = TenantLoad(world, cluster, self._host) if plan.has_tenants else None
         self._shares = ShareLoad(
             world,
@@ -109,13 +111,26 @@ class SimulatedLoad:
         if plan.queries:
             self.queries = TwoPhaseLoad(world, cluster, queries=plan.queries)
 
+    def _deletion_load(
+        self, world: World, cluster: SimulatedCluster, plan: Plan
+    ) -> DeletionLoad | None:
+        if not plan.has_deletions:
+            return None
+        return DeletionLoad(
+            world,
+            cluster,
+            self._host,
+            is_durable=plan.is_durable,
+            is_over=lambda: self._is_over,
+        )
+
     @property
     def all_partitions(self) -> list[TopicPartition]:
         """All partitions that are written to, directly, by copiers or by queries."""
         found = list(self.partitions)
         for load in self._transactional:
             found += load.partitions
-        return found
+        return found + ([] if self._deletions is None else [SHELF_PARTITION])
 
     @property
     def _transactional(self) -> list[TransactionLoad | TwoPhaseLoad]:
@@ -128,6 +143,8 @@ class SimulatedLoad:
         self._shares.start()
         if self._tenants is not None:
             self._tenants.start()
+        if self._deletions is not None:
+            self._deletions.start()
         for host, producer in self._producers:
             for partition in self.partitions:
                 host.run("produce", self._produce(host, producer, partition))
@@ -145,6 +162,12 @@ class SimulatedLoad:
         """Lets producers continue, with longer pauses."""
         self._is_over = False
         self._pace *= _CALM_PACE
+
+    def record_end(self) -> None:
+        for load in self._transactional:
+            load.record_end()
+        if self._deletions is not None:
+            self._deletions.record_end()
 
     def stop(self) -> None:
         for load in self._transactional:
@@ -171,6 +194,8 @@ class SimulatedLoad:
         found += self._shares.reasons()
         for load in self._transactional:
             found += load.reasons()
+        if self._deletions is not None:
+            found += self._deletions.reasons()
         return found
 
     async def _produce(

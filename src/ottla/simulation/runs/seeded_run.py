@@ -264,9 +264,7 @@ def _record_end(cluster: SimulatedCluster, load: SimulatedLoad) -> None:
     load.stop()
     for observer in cluster.observers:
         observer.record_replicas()
-    for transactional in (load.copies, load.queries):
-        if transactional is not None:
-            transactional.record_end()
+    load.record_end()
 
 
 async def _supervise(world: World, cluster: SimulatedCluster) -> None:

@@ -9,6 +9,7 @@ from ottla.configs import ConfigResourceType
 from ottla.metadata.partition import UNASSIGNED_DIRECTORY
 from ottla.model import TopicPartition, Uuid
 from ottla.simulation import Operation, PowerLost, SeededDice, SimulatedDisk
+from ottla.storage.directories.partition_metadata import write_partition_metadata
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest
 from ottla.wire.messages.incremental_alter_configs import (
@@ -77,6 +78,7 @@ def test_a_topic_that_was_deleted_meanwhile_leaves_a_stray(start_node: StartNode
     disk = node.crash()
     # As if the node had been away when the topic went.
     disk.rename("/data/orders-0", "/data/payments-0")
+    write_partition_metadata(disk, "/data/payments-0", Uuid(b"!" * 16))
 
     node = start_node(disk)
     names = node.names()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ottla.broker.replicas.stray_expiry import StrayExpiry, may_be_needed
-from ottla.model import TopicPartition
+from ottla.model import TopicPartition, Uuid
 from ottla.runtime.background import InlineBackground
 from ottla.simulation import SimulatedDisk
+from ottla.storage.directories.partition_metadata import write_partition_metadata
 from ottla.storage.directories.stray_directories import FILE_NAME, StrayDirectory
 from tests.support.nodes.one_node import OneNode, StartNode
 from tests.support.storage.batches import batch_of
@@ -37,6 +38,7 @@ def disk_with_strays(start_node: StartNode, count: int = TOPICS) -> SimulatedDis
     disk = node.crash()
     for number in range(count):
         disk.rename(f"/data/t{number}-0", f"/data/gone{number}-0")
+        write_partition_metadata(disk, f"/data/gone{number}-0", Uuid(bytes([number + 1] * 16)))
     return disk
 
 
