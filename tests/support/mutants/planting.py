@@ -13,7 +13,13 @@ from ottla.model import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.replication.readable_partition import ReadablePartition
 from ottla.simulation.claims.claims import Claim
-from ottla.simulation.faults.fault_plan import Plan, PlannedFault, plan_of, secured
+from ottla.simulation.faults.fault_plan import (
+    Plan,
+    PlannedFault,
+    plan_of,
+    secured,
+    with_deletions,
+)
 from ottla.simulation.seams.dice import SeededDice
 
 _SEEKING_SECONDS = 30.0
@@ -48,6 +54,7 @@ class Mutant:
     share_members: int = 0
     has_tenants: bool = False
     queries: int = 0
+    has_deletions: bool = False
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -62,7 +69,7 @@ class Mutant:
             plan = secured(plan, SeededDice(f"security {seed}"))
         if self.has_tenants:
             plan = plan._replace(has_tenants=True, is_secured=False)
-        return plan
+        return with_deletions(plan) if self.has_deletions else plan
 
     def _plan(self, seed: int) -> Plan:
         dice, at, faults = SeededDice(f"seeking {seed}"), 2.0, []
