@@ -154,7 +154,7 @@ def test_every_api_that_a_node_serves_is_tried(
 
 
 # On the deleted topic that CreateTopics restores: an addition to Kafka's protocol.
-OWN_RIGHTS: Final = {ApiKey.CREATE_TOPICS: set(UNDELETE_RIGHTS)}
+OWN_RIGHTS: Final[dict[int, set[Right]]] = {ApiKey.CREATE_TOPICS: set(UNDELETE_RIGHTS)}
 
 
 def test_apis_declare_the_rights_that_kafka_checks(node: OneNode) -> None:
