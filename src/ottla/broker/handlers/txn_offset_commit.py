@@ -29,10 +29,13 @@ from ottla.broker.transactions.verification_requests import (
     supported_by_offset_commit,
 )
 from ottla.coordinator.runtime.transactional import TransactionalWriter
+from ottla.metrics import Metrics
+from ottla.metrics.table.shares import SHARE_REDRIVEN
 from ottla.model import NO_SEQUENCE, ErrorCode, KafkaError, TopicPartition
 from ottla.replication.partitions import Partitions
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right, Rights
+from ottla.shares.redrive import redriven_count
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -69,6 +72,7 @@ def txn_offset_commit(
     verification: TransactionVerification,
     groups: CoordinatorShards[GroupCoordinator],
     owner_limits: OwnerLimits,
+    metrics: Metrics,
 ) -> Message | Pending:
     error = _group_error(context.rights, request)
     if not error:
@@ -83,7 +87,15 @@ def txn_offset_commit(
     refused = _take_refused(cluster, context.rights, request)
     if refused and not request.topics:
         return TxnOffsetCommitResponse(topics=refused)
+    _count_redriven(metrics, request)
     return _Commit(groups, partitions, verification, context, request, refused).run()
+
+
+def _count_redriven(metrics: Metrics, request: TxnOffsetCommitRequest) -> None:
+    """Dead letters that `ottla shares redrive` sends back in this transaction."""
+    texts = (each.committed_metadata for topic in request.topics for each in topic.partitions)
+    if redriven := redriven_count(request.group_id, texts):
+        metrics.counter(SHARE_REDRIVEN).add(redriven)
 
 
 class _Commit:

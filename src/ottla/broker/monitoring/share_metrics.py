@@ -43,6 +43,8 @@ def measure_sharing(metrics: Metrics, broker: Broker) -> None:
             if number % _STEP == 0:
                 yield None
 
+    # Counted by handlers once there is something to count.
+    metrics.counter(table.SHARE_REDRIVEN)
     metrics.measure(table.SHARE_SESSIONS, sessions)
     metrics.measure(table.SHARE_SESSION_PARTITIONS, session_partitions)
     metrics.measure(table.SHARE_PARTITIONS, partitions)

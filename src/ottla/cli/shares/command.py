@@ -12,10 +12,12 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Show share groups with their lag, move their offsets, and delete them.",
+    help="Show share groups with their lag, move their offsets, delete them, and redrive their "
+    "dead letters.",
     epilog=EXIT_CODES,
 )
 
+_WHICH = "Which letters"
 Group = Annotated[str, typer.Argument(metavar="GROUP", show_default=False)]
 
 
@@ -127,3 +129,72 @@ def delete(
         from ottla.cli.shares.run import run_delete
 
         with_admin(options, terminal, lambda admin: run_delete(admin, terminal, groups))
+
+
+@app.command()
+@cluster_command
+def redrive(
+    options: ClusterOptions,
+    topic: Annotated[str, typer.Argument(metavar="DEAD_LETTER_TOPIC", show_default=False)],
+    group: Annotated[
+        str | None,
+        typer.Option("--group", metavar="GROUP", show_default=False, rich_help_panel=_WHICH),
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--topic",
+            metavar="TOPIC[:0,1]",
+            help="From this topic, or some of its partitions.",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    cause: Annotated[
+        str | None,
+        typer.Option(
+            "--cause",
+            metavar="CAUSE",
+            help="[cyan]rejected[/] by a member, or delivered up to the [cyan]limit[/].",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--max", "-n", min=1, show_default=False, rich_help_panel=_WHICH),
+    ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Also those that were redriven before.", rich_help_panel=_WHICH
+        ),
+    ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--to", metavar="TOPIC", help="Send all to this topic.", show_default=False),
+    ] = None,
+    execute: Annotated[
+        bool,
+        typer.Option("--execute", help="Send the records; without this, only show what would be."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Send dead letters back to where they came from, each exactly once.
+
+    [bold]Example[/]  ottla shares redrive dlq.orders --cause limit --execute
+    """
+    with client_command() as terminal:
+        from ottla.cli.connection.admin_connection import with_admin
+        from ottla.cli.connection.cluster_access import resolve
+        from ottla.cli.shares.redrive.dead_letter import letter_filter
+        from ottla.cli.shares.redrive.run import RedriveRequest, run_redrive
+
+        letters = letter_filter(group, origin, cause)
+        request = RedriveRequest(topic, letters, target, limit, again, execute)
+        access = resolve(options)
+        with_admin(
+            options,
+            terminal,
+            lambda admin: run_redrive(admin, access, terminal, request, as_json=as_json),
+        )

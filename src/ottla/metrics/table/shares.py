@@ -60,6 +60,12 @@ SHARE_DEAD_LETTERS: Final = counter(
     "cause",
 )
 
+SHARE_REDRIVEN: Final = counter(
+    "ottla_share_redriven_dead_letters_total",
+    "Dead letters that `ottla shares redrive` sent back. Exported by the coordinator of the group "
+    "in which it remembers them.",
+)
+
 SHARE_FAMILIES: Final = (
     SHARE_SESSIONS,
     SHARE_SESSION_PARTITIONS,
@@ -70,4 +76,5 @@ SHARE_FAMILIES: Final = (
     SHARE_REFUSED_ACKNOWLEDGEMENTS,
     SHARE_EXPIRED_RECORDS,
     SHARE_DEAD_LETTERS,
+    SHARE_REDRIVEN,
 )

@@ -1,0 +1,1 @@
+"""`ottla shares redrive`: sends dead letters back to where they came from."""
