@@ -51,8 +51,8 @@ pipelines: $(STAMP) connector ## run pipelines on the command line, and on a Spa
 judge-all: $(STAMP) judge ## check every log that the property tests write with Apache Kafka's dump tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged
 
-conform: $(STAMP) librdkafka ## run librdkafka's own test programs on three nodes
-	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/librdkafka
+conform: $(STAMP) librdkafka ## run librdkafka's own test programs, and tests of clients in Go
+	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/librdkafka tests/conformance/go_clients
 
 conform-registry: $(STAMP) ## run confluent-kafka-python's registry tests on a registry
 	@scripts/fetch-registry-tests .cache/registry

@@ -15,6 +15,7 @@ otherwise idle machine, and add a line to history.jsonl:
     cluster        starting, loading and hitting three nodes of each   20, 4
     availability   restarting and killing three Ottla nodes in turn    4, 1
     workers        loading several workers of one host                 3, 1
+    quotas         held rates, clients beside a flood, costs           10, 3
     partitions     10,000 partitions of three replicas                 5, 1
     registry       reading and registering schemas                     1, 1
     pipeline       Spark, beside Spark's own Kafka connector
@@ -33,7 +34,17 @@ from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from benchmarks import cluster, counting, groups, pipeline, registry, security, transactions, versus
+from benchmarks import (
+    cluster,
+    counting,
+    groups,
+    pipeline,
+    quotas,
+    registry,
+    security,
+    transactions,
+    versus,
+)
 from benchmarks.cluster import availability, partitions, workers
 from benchmarks.figure import Figure
 from benchmarks.versus import history
@@ -48,6 +59,7 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "cluster": cluster.run,
     "availability": availability.run,
     "workers": workers.run,
+    "quotas": quotas.run,
     "partitions": partitions.run,
     "registry": registry.run,
     "pipeline": pipeline.run,

@@ -22,7 +22,7 @@ from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, To
 from ottla.wire.records.builder import batch_of_one, lone_record
 from ottla.wire.requests import encode_request
 
-_TOPIC: Final = "counted"
+TOPIC: Final = "counted"
 _PRODUCE_VERSION: Final = 11
 _IN_FLIGHT: Final = 5
 _COST_US_MAX: Final = 1.0
@@ -43,15 +43,15 @@ def run(
     with fresh(OttlaServer) as plain, fresh(OttlaServer, metrics) as measured:
         for server in (plain, measured):
             server.start()
-            create_topics(server.address, [_TOPIC], partitions=1)
-            _load(server, amount.requests)
+            create_topics(server.address, [TOPIC], partitions=1)
+            load(server, amount.requests)
         without: list[float] = []
         with_: list[float] = []
         rates: tuple[list[float], list[float]] = ([], [])
         for number in range(amount.rounds):
             report(f"counting: round {number + 1} of {amount.rounds}")
             for server, found, rate in ((plain, without, rates[0]), (measured, with_, rates[1])):
-                microseconds, per_second = _load(server, amount.requests)
+                microseconds, per_second = load(server, amount.requests)
                 found.append(microseconds)
                 rate.append(per_second)
     note(f"medians of {amount.rounds} rounds of {amount.requests:,} requests")
@@ -77,7 +77,7 @@ def run(
     )
 
 
-def _load(server: Server, requests: int) -> tuple[float, float]:
+def load(server: Server, requests: int) -> tuple[float, float]:
     """The node's processor time per request in microseconds, and requests per second."""
     batch = bytes(batch_of_one(lone_record(b"", b"x" * 100), timestamp=time.time_ns() // 1_000_000))
     request = ProduceRequest(
@@ -85,7 +85,7 @@ def _load(server: Server, requests: int) -> tuple[float, float]:
         timeout_ms=30_000,
         topic_data=[
             TopicProduceData(
-                name=_TOPIC, partition_data=[PartitionProduceData(index=0, records=batch)]
+                name=TOPIC, partition_data=[PartitionProduceData(index=0, records=batch)]
             )
         ],
     )

@@ -3,13 +3,17 @@ anything of the other."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
+from ottla.client import Admin, ShareConsumer
+from ottla.client.administration import ConfigResource, ConfigResourceType
 from tests.conformance.aiokafka.client import AiokafkaClient
 from tests.conformance.clients import EARLIEST, Client, Message
 from tests.conformance.confluent.client import ConfluentClient
@@ -160,3 +164,27 @@ def test_the_operator_lives_with_tenants_from_create_to_delete(tenants: TenantNo
     assert "gamma" not in tenants.run("quotas", "list").stdout
     topics = admin_of(tenants.operator).list_topics(timeout=SECONDS).topics
     assert "gamma.orders" not in topics
+
+
+def test_share_groups_of_the_same_name_are_two(tenants: TenantNode) -> None:
+    for bootstrap, value in ((tenants.acme, b"of acme"), (tenants.beta, b"of beta")):
+        create_topic(bootstrap, "shared")
+        ConfluentClient(bootstrap).produce("shared", [Message(value)] * 3)
+    for bootstrap, value in ((tenants.acme, b"of acme"), (tenants.beta, b"of beta")):
+        asyncio.run(share(bootstrap, value))
+
+
+async def share(bootstrap: str, value: bytes) -> None:
+    resource = ConfigResource(ConfigResourceType.GROUP, "workers")
+    async with Admin(bootstrap_servers=bootstrap) as admin:
+        (await admin.alter_configs({resource: {"share.auto.offset.reset": "earliest"}})).all()
+    received: list[bytes | None] = []
+    async with ShareConsumer(bootstrap_servers=bootstrap, group_id="workers") as consumer:
+        await consumer.subscribe(["shared"])
+        deadline = perf_counter() + SECONDS
+        while len(received) < 3:
+            assert perf_counter() < deadline, received
+            for record in await consumer.poll(0.5):
+                assert record.topic == "shared"
+                received.append(record.value)
+    assert received == [value] * 3
