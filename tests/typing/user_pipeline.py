@@ -18,6 +18,7 @@ from ottla.pipeline import (
     Jdbc,
     Json,
     MissingPackageError,
+    PostgresChanges,
     Rejected,
     Sink,
     Source,
@@ -43,9 +44,10 @@ SOURCES: list[Source] = [
     Topic("flights", FORMATS[0], rejected_to="rejected"),
     Table("planes", Text()),
     Files("in", "csv", schema="origin string"),
+    PostgresChanges("host=127.0.0.1 dbname=shop", "orders", texts=("note",)),
 ]
 SINKS: list[Sink] = [
-    Topic("delays", Json(), key="origin"),
+    Topic("delays", Json(), key="origin", deleted_when="delay IS NULL"),
     Delta("delays.delta"),
     Jdbc("jdbc:postgresql://127.0.0.1/flights", "delays", key=("origin",)),
 ]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ottla.pipeline.definitions.files import Files
     from ottla.pipeline.definitions.formats import Bytes, Csv, Format, Json, Text
     from ottla.pipeline.definitions.jdbc import Jdbc
+    from ottla.pipeline.definitions.postgres import PostgresChanges
     from ottla.pipeline.definitions.registry import sink, source, view
     from ottla.pipeline.definitions.topic import Table, Topic
 else:
@@ -47,6 +48,7 @@ else:
             "Jdbc": f"{_DEFINITIONS}.jdbc",
             "Json": f"{_DEFINITIONS}.formats",
             "MissingPackageError": f"{_DEFINITIONS}.errors",
+            "PostgresChanges": f"{_DEFINITIONS}.postgres",
             "Rejected": f"{_DEFINITIONS}.connector",
             "Sink": f"{_DEFINITIONS}.connector",
             "Source": f"{_DEFINITIONS}.connector",
@@ -74,6 +76,7 @@ __all__ = [
     "Jdbc",
     "Json",
     "MissingPackageError",
+    "PostgresChanges",
     "Rejected",
     "Sink",
     "Source",

@@ -16,6 +16,7 @@ from ottla.pipeline.definitions.connector import (
 )
 from ottla.pipeline.definitions.errors import DefinitionError
 from ottla.pipeline.definitions.formats import Bytes, Format
+from ottla.pipeline.definitions.postgres import CHANGE, CHANGE_FIELDS
 from ottla.tracing.trace_context import TRACE_PARENT, TRACE_STATE
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Topic(Source, Sink):
     A value that does not parse stops the query or, with `rejected_to`, goes to that topic with the
     reason and its position in headers. `options` are those of `format("ottla")`.
 
+    With `deleted_when`, an SQL condition, the rows for which it is true are written as their key
+    without a value, which deletes the key from a compacted topic.
+
     With `traces`, `message.trace` has the headers by which traces continue (W3C Trace Context);
     topics to which rows with `message` are written get them as headers.
     """
@@ -56,6 +60,11 @@ class Topic(Source, Sink):
     start: str = "earliest"
     options: Mapping[str, str] = field(default_factory=dict)
     traces: bool = False
+    deleted_when: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.deleted_when is not None and self.key is None:
+            raise DefinitionError(f"{self.place} has deleted_when and needs a key as well")
 
     @property
     def place(self) -> str:
@@ -97,13 +106,16 @@ class Topic(Source, Sink):
         from pyspark.sql import functions as f
 
         headers = _trace_of(frame)
-        values = frame.drop(MESSAGE)
+        values = frame.drop(MESSAGE, *_captured(frame))
         if self.key is not None and self.key not in values.columns:
             raise DefinitionError(
                 f"{self.place} has the key {self.key}, but the rows have "
                 f"{', '.join(values.columns)}"
             )
-        columns = [self.format.render(values).alias("value")]
+        value = self.format.render(values)
+        if self.deleted_when is not None:
+            value = f.when(f.expr(self.deleted_when), f.lit(None)).otherwise(value)
+        columns = [value.alias("value")]
         if self.key is not None:
             columns.append(f.col(self.key).cast("string").cast("binary").alias("key"))
         if headers is not None:
@@ -203,6 +215,15 @@ def _columns(parsed: DataFrame, *, traces: bool = False) -> DataFrame:
         kept = f.filter("headers", lambda each: each["key"].isin(TRACE_PARENT, TRACE_STATE))
         columns.append(kept.alias(_TRACE))
     return parsed.select("fields.*", f.struct(*columns).alias(MESSAGE))
+
+
+def _captured(frame: DataFrame) -> list[str]:
+    """The column of changes of a database, if there is one: it describes the row."""
+    from pyspark.sql.types import StructType
+
+    kind = frame.schema[CHANGE].dataType if CHANGE in frame.columns else None
+    is_ours = isinstance(kind, StructType) and kind.names == [*CHANGE_FIELDS]
+    return [CHANGE] if is_ours else []
 
 
 def _trace_of(frame: DataFrame) -> Column | None:

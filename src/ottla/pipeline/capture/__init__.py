@@ -1,0 +1,1 @@
+"""Change data capture from PostgreSQL: a table's rows, and then every change, as a stream."""
