@@ -36,7 +36,10 @@ class Postgres:
         self._run("initdb", "-D", str(self._data), "-U", "ottla", "-A", "trust", "-N")
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._directory} -c fsync=off -c wal_level=logical"
+        options = (
+            f"-p {self.port} -k {self._directory} -c listen_addresses=127.0.0.1 "
+            "-c fsync=off -c wal_level=logical"
+        )
         log = str(self._directory / "log.txt")
         self._run("pg_ctl", "-D", str(self._data), "-w", "-l", log, "-o", options, "start")
 
