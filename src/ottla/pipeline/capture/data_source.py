@@ -40,7 +40,7 @@ from ottla.pipeline.capture.row_batches import (
     snapshot_batch,
 )
 from ottla.pipeline.capture.snapshots import VisibleTransactions
-from ottla.pipeline.definitions.postgres import CHANGE
+from ottla.pipeline.definitions.change_column import CHANGE
 from ottla.pipeline.spark_worker import leave_quietly
 
 NAME: Final = "ottla-postgres"

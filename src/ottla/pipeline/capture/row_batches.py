@@ -11,7 +11,7 @@ from ottla.pipeline.capture.changes import RowChange
 from ottla.pipeline.capture.column_types import TableColumn
 from ottla.pipeline.capture.errors import CaptureError
 from ottla.pipeline.capture.pgoutput import Unchanged
-from ottla.pipeline.definitions.postgres import CHANGE, CHANGE_FIELDS
+from ottla.pipeline.definitions.change_column import CHANGE, CHANGE_FIELDS
 
 READ: Final = "r"
 _SPARK_TYPES: Final = ("string", "bigint", "int", "bigint", "timestamp", "array<string>")

@@ -12,9 +12,6 @@ from ottla.pipeline.definitions.errors import DefinitionError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# The column that describes how a row was changed.
-CHANGE: Final = "change"
-CHANGE_FIELDS: Final = ("operation", "lsn", "number", "transaction", "committed", "unchanged")
 _NAME: Final = re.compile(r"[a-z0-9_]{1,63}")
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9_]+")
 _NAME_MAX: Final = 63

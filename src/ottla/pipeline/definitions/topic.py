@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ottla.pipeline.definitions.change_column import CHANGE, CHANGE_FIELDS
 from ottla.pipeline.definitions.connector import (
     Rejected,
     Sink,
@@ -16,7 +17,6 @@ from ottla.pipeline.definitions.connector import (
 )
 from ottla.pipeline.definitions.errors import DefinitionError
 from ottla.pipeline.definitions.formats import Bytes, Format
-from ottla.pipeline.definitions.postgres import CHANGE, CHANGE_FIELDS
 from ottla.tracing.trace_context import TRACE_PARENT, TRACE_STATE
 
 if TYPE_CHECKING:
