@@ -22,6 +22,7 @@ _ALWAYS = frozenset(
         "skips verification",
         "keeps decisions when ACLs change",
         "writes a decided batch again",
+        "forgets what was released",
     }
 )
 

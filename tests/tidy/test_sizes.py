@@ -13,7 +13,7 @@ LARGE_FILES = {
     "ottla.broker.replicas.local_replicas": 406,
     "ottla.controller.quorum": 407,
     "ottla.replication.partition": 462,
-    "ottla.storage.log.log": 439,
+    "ottla.storage.log.log": 435,
     "ottla.storage.segments.segment": 463,
 }
 LONG_FUNCTIONS = {

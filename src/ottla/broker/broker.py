@@ -30,6 +30,7 @@ from ottla.broker.coordinators.group_coordinators import GroupCoordinators
 from ottla.broker.coordinators.marker_appending import MarkerAppender
 from ottla.broker.coordinators.share_coordinators import ShareCoordinators
 from ottla.broker.coordinators.transaction_coordinators import TransactionCoordinators
+from ottla.broker.delaying.delays import Delays
 from ottla.broker.fetching.consumer_fetch import ConsumerFetches
 from ottla.broker.fetching.fetch_session_cache import FetchSessionCache
 from ottla.broker.fetching.follower_fetch import FollowerFetches
@@ -191,7 +192,8 @@ class Broker:
             self.cluster, self.partitions, self.commit, self.failures, self._seams
         )
         self.coordinators = Coordinators(groups, transactions, shares)
-        self.replication.listen(self.coordinators)
+        self.delays = Delays(self.failures, self._seams, self.metrics)
+        self.replication.listen(self.coordinators, self.delays)
         self.transaction_requests = TransactionRequests(transactions.shards, self.clock)
         self.verification = TransactionVerification(
             self.cluster,
@@ -319,13 +321,12 @@ class Broker:
         )
 
     def _open_audit_log(self) -> AuditLog | None:
-        path = self.config.audit_log
-        if not path:
+        if not self.config.audit_log:
             return None
         # Imported only by a node that has one.
         from ottla.broker.control.audit_log import open_audit_log
 
-        return open_audit_log(path, self.config, self._seams)
+        return open_audit_log(self.config.audit_log, self.config, self._seams)
 
     def _token_verifier(self, listener: str) -> TokenVerifier | None:
         security = self.config.listener_security[listener]

@@ -44,6 +44,7 @@ _GROUPS = (
     "topics",
     "groups",
     "shares",
+    "delays",
     "transactions",
     "configs",
     "acls",

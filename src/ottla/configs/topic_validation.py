@@ -25,6 +25,7 @@ def validate_topic_configs(
             f"max.compaction.lag.ms ({config.max_compaction_lag_ms})"
         )
     _validate_schema_checks(config)
+    _validate_delays(config, existing)
     if config.remote_storage_enable:
         _validate_remote_storage(config, system_enabled=node.remote_log_storage_system_enable)
     elif _had_remote_storage(existing) and not config.remote_log_delete_on_disable:
@@ -39,6 +40,29 @@ def _validate_schema_checks(config: EffectiveTopicConfig) -> None:
     """A node without the packages would refuse every record."""
     if config.checks_schemas and (missing := missing_packages()):
         raise InvalidConfigError(missing_text(missing))
+
+
+def _validate_delays(config: EffectiveTopicConfig, existing: Mapping[str, str]) -> None:
+    if not config.delays:
+        if existing.get("ottla.delivery.delay.enable", "").lower() == "true":
+            raise InvalidConfigError(
+                "ottla.delivery.delay.enable cannot be switched off: held records would be "
+                "delivered before they are due. Create another topic instead"
+            )
+        if config.delay_ms:
+            raise InvalidConfigError(
+                "ottla.delivery.delay.ms needs ottla.delivery.delay.enable=true"
+            )
+    elif config.compacts:
+        raise InvalidConfigError(
+            "ottla.delivery.delay.enable=true needs cleanup.policy=delete: compaction would remove "
+            "held records with the key of a later one"
+        )
+    elif config.delay_ms > config.delay_ms_max:
+        raise InvalidConfigError(
+            f"ottla.delivery.delay.ms ({config.delay_ms}) must not be more than "
+            f"ottla.delivery.delay.max.ms ({config.delay_ms_max})"
+        )
 
 
 def _had_remote_storage(existing: Mapping[str, str]) -> bool:

@@ -28,7 +28,8 @@ from ottla.replication.readable_partition import ENOUGH_BYTES, ReadablePartition
 from ottla.replication.remote_replica import RemoteReplica
 from ottla.storage.batches.leader_batch import Origin
 from ottla.storage.batches.opened_batch import OpenedBatch
-from ottla.storage.log.log import AppendResult, Log
+from ottla.storage.log.append_result import AppendResult
+from ottla.storage.log.log import Log
 from ottla.storage.producers.verification import Verification
 from ottla.wire.messages.fetch import FetchPartition
 
@@ -77,7 +78,6 @@ class Partition(ReadablePartition):
     ) -> bool:
         """Applies a registration that names this node as leader: a new leader epoch, or changed
         replicas or ISR. Returns False if the registration is stale or already applied.
-
         `now_ms` is monotonic, as everywhere where lag is measured.
         """
         is_new_epoch = (

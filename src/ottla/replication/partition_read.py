@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ottla.storage.epochs.epoch_cache import EpochEnd
-from ottla.storage.files.file_slice import FileSlice
+from ottla.storage.files.file_slice import FileSlice, MemorySlice
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
@@ -24,7 +24,7 @@ class PartitionRead(NamedTuple):
     records.
     """
 
-    records: FileSlice | None
+    records: FileSlice | MemorySlice | None
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int

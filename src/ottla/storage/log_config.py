@@ -32,6 +32,13 @@ class LogConfig:
     validates_records: bool = False
     # What its keys and values must be; checked by the broker, before the append.
     schema_rules: SchemaRules | None = None
+    # Delayed delivery (`ottla.delivery.delay.*`): whether records may ask for it, the delay of
+    # those that do not, the longest delay, and what a partition holds at most.
+    delays: bool = False
+    delay_ms: int = 0
+    delay_ms_max: int = 30 * 24 * 3600 * 1000
+    delay_records_max: int = 10_000_000
+    delay_bytes_max: int = 1 << 30
     # None keeps what the producer chose.
     compression_type: Codec | None = None
     compression_level: int | None = None
@@ -60,6 +67,7 @@ class LogConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "syncs_before_acknowledging", self.flush_messages == 1)
-        checks = self.compact or self.validates_records or self.schema_rules is not None
+        reads = self.schema_rules is not None or self.delays
+        checks = self.compact or self.validates_records or reads
         object.__setattr__(self, "checks_records", checks)
         object.__setattr__(self, "opens_batches", checks or self.compression_type is not None)

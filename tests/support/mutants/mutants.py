@@ -42,6 +42,7 @@ from ottla.storage.batches import follower_batches
 from ottla.storage.producers.producer_state import ProducerState
 from ottla.storage.segments.segment import Segment
 from tests.support.mutants.client_mutants import CLIENT_MUTANTS
+from tests.support.mutants.delay_mutants import DELAY_MUTANTS
 from tests.support.mutants.deletion_mutants import DELETION_MUTANTS
 from tests.support.mutants.offset_mutants import OFFSET_MUTANTS
 from tests.support.mutants.planting import (
@@ -350,4 +351,5 @@ MUTANTS = (
     *TWO_PHASE_MUTANTS,
     *DELETION_MUTANTS,
     *SHARE_MUTANTS,
+    *DELAY_MUTANTS,
 )

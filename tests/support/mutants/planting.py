@@ -55,6 +55,7 @@ class Mutant:
     has_tenants: bool = False
     queries: int = 0
     has_deletions: bool = False
+    has_delays: bool = False
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -92,6 +93,7 @@ class Mutant:
             share_members=self.share_members,
             has_tenants=self.has_tenants,
             queries=self.queries,
+            has_delays=self.has_delays,
             compacts=self.compacts,
             pace=self.pace,
             snapshot_bytes=self.snapshot_bytes,

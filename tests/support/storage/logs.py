@@ -10,7 +10,8 @@ from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.batches.leader_batch import Origin
 from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
 from ottla.storage.files.durable_file import make_directories
-from ottla.storage.log.log import AppendResult, Log
+from ottla.storage.log.append_result import AppendResult
+from ottla.storage.log.log import Log
 from ottla.storage.log.log_loading import open_log
 from ottla.storage.log_config import LogConfig
 from ottla.wire.records.batch import assign_offset_and_epoch, iterate_batches

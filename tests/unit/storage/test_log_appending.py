@@ -6,7 +6,7 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.simulation.disk.counters import DiskCounters
 from ottla.simulation.disk.disk import SimulatedDisk
 from ottla.storage.batches.leader_batch import Origin
-from ottla.storage.log.log import AppendResult
+from ottla.storage.log.append_result import AppendResult
 from ottla.wire.records.compression import Codec
 from ottla.wire.records.header import TimestampType
 from ottla.wire.records.record import iterate_records

@@ -26,9 +26,10 @@ from ottla.model import Buffer, KafkaError, TopicPartition
 from ottla.replication.partition import Isolation, Partition, PartitionRead
 from ottla.replication.partitions import Partitions
 from ottla.replication.topic_traffic import TopicTraffic
+from ottla.replication.visible_read import READ_BYTES_MAX, ColdReadError, visible_read
 from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice
+from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice, MemorySlice
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
     FetchableTopicResponse,
@@ -69,8 +70,13 @@ class ConsumerFetches:
         self, context: RequestContext, request: FetchRequest, session: FetchSession | None
     ) -> FetchResponse | Pending:
         of_client = _Reading if context.rights.is_unrestricted else _RestrictedReading
-        reading = of_client(self, context, request, session)
+        return self.respond(of_client(self, context, request, session))
+
+    def respond(self, reading: _Reading) -> FetchResponse | Pending:
         found = reading.read()
+        if found.cold and not reading.has_warmed:
+            reading.has_warmed = True
+            return self._warm_up.then(found.cold, lambda: self.respond(reading))
         if found.size >= reading.min_bytes or found.is_urgent or not reading.can_wait:
             return self._warm_up.when_warm(found.slices, reading.response(found))
         return _Waiting(reading, found, missing=reading.min_bytes - found.size).pending
@@ -89,12 +95,14 @@ class _Answer(NamedTuple):
 class _Found:
     """The results of reading all partitions of a fetch once."""
 
-    __slots__ = ("answers", "is_urgent", "partitions", "size", "slices")
+    __slots__ = ("answers", "cold", "is_urgent", "partitions", "size", "slices")
 
     def __init__(self) -> None:
         self.answers: list[_Answer] = []
         self.partitions: list[Partition] = []
         self.slices: list[FileSlice] = []
+        # What has to be in memory before held records can be left out.
+        self.cold: list[FileSlice] = []
         self.size = 0
         # Whether to respond at once: an error, or a preferred read replica.
         self.is_urgent = False
@@ -109,6 +117,7 @@ class _Reading:
         "_isolation",
         "_reads_followers",
         "bytes_max",
+        "has_warmed",
         "min_bytes",
         "node",
         "request",
@@ -126,6 +135,7 @@ class _Reading:
         self.node = node
         self.request = request
         self.session = session
+        self.has_warmed = False
         self._context = context
         self._is_by_id = context.api_version >= _TOPIC_ID_VERSION
         self._reads_followers = context.api_version >= _FOLLOWER_VERSION
@@ -182,24 +192,41 @@ class _Reading:
                 now_ms=int(self.node.clock.monotonic() * 1_000),
             )
             if replica is not None:
-                read = self._look(partition, requested.fetch_offset, 0, min_one_batch=False)
+                read = self._look(partition, requested.fetch_offset, 0, found, min_one_batch=False)
                 traffic.failed_fetches -= 1
                 return _Answer(wanted, read, traffic, preferred_read_replica=replica)
         min_one_batch = not found.size
-        read = self._look(partition, requested.fetch_offset, bytes_max, min_one_batch=min_one_batch)
+        read = self._look(
+            partition, requested.fetch_offset, bytes_max, found, min_one_batch=min_one_batch
+        )
         traffic.failed_fetches -= 1
         return _Answer(wanted, read, traffic)
 
     def _look(
-        self, partition: Partition, offset: int, bytes_max: int, *, min_one_batch: bool
+        self,
+        partition: Partition,
+        offset: int,
+        bytes_max: int,
+        found: _Found,
+        *,
+        min_one_batch: bool,
     ) -> PartitionRead:
+        log = partition.log
+        delays = log is not None and log.config.delays
         with self.node.failures.translated(partition):
-            return partition.read(
+            read = partition.read(
                 offset,
-                bytes_max=bytes_max,
+                bytes_max=min(bytes_max, READ_BYTES_MAX) if delays else bytes_max,
                 isolation=self._isolation,
                 min_one_batch=min_one_batch,
             )
+            if not delays:
+                return read
+            try:
+                return visible_read(read, may_wait=self.has_warmed)
+            except ColdReadError as cold:
+                found.cold.append(cold.records)
+                return read._replace(records=None)
 
     def response(self, found: _Found) -> FetchResponse:
         throttle_ms = 0
@@ -295,9 +322,11 @@ def _message(answer: _Answer, found: _Found) -> PartitionData:
     )
 
 
-def records_to_send(records: FileSlice, slices: list[FileSlice]) -> Buffer:
+def records_to_send(records: FileSlice | MemorySlice, slices: list[FileSlice]) -> Buffer:
     """Returns a copy of small cached records. Larger ones are sent from the file: returns the slice
     and adds it to `slices`."""
+    if isinstance(records, MemorySlice):
+        return records.data
     if records.size <= COPIED_BYTES_MAX and (data := records.read_cached()) is not None:
         return data
     slices.append(records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from ottla.broker.network.pending import Pending
@@ -29,9 +30,29 @@ class WarmUp:
         self._tasks.start("warm up", self._warm(cold, pending, response))
         return pending
 
+    def then(
+        self, cold: list[FileSlice], respond: Callable[[], FetchResponse | Pending]
+    ) -> Pending:
+        """Responds once these records are in the page cache."""
+        pending = Pending()
+        self._tasks.start("warm up", self._warm_then(cold, pending, respond))
+        return pending
+
     async def _warm(self, cold: list[FileSlice], pending: Pending, response: FetchResponse) -> None:
+        await self._read(cold)
+        pending.resolve(response)
+
+    async def _warm_then(
+        self,
+        cold: list[FileSlice],
+        pending: Pending,
+        respond: Callable[[], FetchResponse | Pending],
+    ) -> None:
+        await self._read(cold)
+        pending.follow(respond())
+
+    async def _read(self, cold: list[FileSlice]) -> None:
         for each in cold:
             # A failed read fails again when the records are sent, and is handled there.
             with suppress(OSError):
                 await self._background.run(each.warm)
-        pending.resolve(response)

@@ -1,15 +1,21 @@
 """DescribeProducers, version 0: the producer states of partitions (KIP-664).
 
-Errors per partition: INVALID_TOPIC_EXCEPTION, TOPIC_AUTHORIZATION_FAILED,
+Errors per partition: INVALID_TOPIC_EXCEPTION, TOPIC_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER,
 UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR.
+
+A request with the tagged field `HELD_TAG`, which only Ottla's commands send, gets what each
+partition holds until it is due, instead of its producers (model/held_records.py).
 """
 
 from __future__ import annotations
 
+from ottla.broker.delaying.delays import Delays
 from ottla.broker.network.handling import RequestContext, handles
 from ottla.broker.network.refused_topics import refused_topics, unauthorized_topic
 from ottla.controller.operations.topic_names import check_name
 from ottla.model import KafkaError
+from ottla.model.held_records import HELD_TAG, encode_held
+from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.security.acls.acl import AclOperation, ResourceType
 from ottla.security.acls.rights import Right
@@ -30,14 +36,16 @@ def describe_producers(
     request: DescribeProducersRequest,
     *,
     partitions: Partitions,
+    delays: Delays,
 ) -> DescribeProducersResponse:
     refused = refused_topics(context.rights, AclOperation.READ, request.topics)
+    held = delays if request.unknown_tags and HELD_TAG in request.unknown_tags else None
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
                 name=topic.name,
                 partitions=[
-                    _describe(partitions, topic.name, index, is_refused=topic.name in refused)
+                    _describe(partitions, held, topic.name, index, is_refused=topic.name in refused)
                     for index in topic.partition_indexes
                 ],
             )
@@ -47,13 +55,17 @@ def describe_producers(
 
 
 def _describe(
-    partitions: Partitions, topic: str, index: int, *, is_refused: bool
+    partitions: Partitions, delays: Delays | None, topic: str, index: int, *, is_refused: bool
 ) -> PartitionResponse:
     try:
         check_name(topic)
         if is_refused:
             raise unauthorized_topic(topic)
-        log = partitions.by_name(topic, index).require_log()
+        partition = partitions.by_name(topic, index)
+        log = partition.require_log()
+        if delays is not None:
+            partition.require_leader()
+            return _held(delays, partition)
     except KafkaError as error:
         return PartitionResponse(
             partition_index=index, error_code=error.code, error_message=error.message
@@ -62,6 +74,14 @@ def _describe(
         partition_index=index,
         active_producers=[_state(entry) for entry in log.producers.state.entries.values()],
     )
+
+
+def _held(delays: Delays, partition: Partition) -> PartitionResponse:
+    answer = PartitionResponse(partition_index=partition.name.partition)
+    held = delays.get(partition.name)
+    if held is not None:
+        answer.unknown_tags = {HELD_TAG: encode_held(held.describe())}
+    return answer
 
 
 def _state(entry: ProducerEntry) -> ProducerState:

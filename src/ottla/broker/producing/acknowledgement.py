@@ -14,8 +14,9 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.replication.offset_waiters import OffsetWaiter
 from ottla.replication.partition import Partition
 from ottla.runtime.clock import Clock, Timer
+from ottla.storage.log.append_result import AppendResult
 from ottla.storage.log.group_commit import GroupCommit
-from ottla.storage.log.log import AppendResult, Log
+from ottla.storage.log.log import Log
 from ottla.wire.messages.produce import PartitionProduceResponse, ProduceResponse
 
 

@@ -38,8 +38,8 @@ from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.clock import Clock
 from ottla.storage.batches.record_errors import InvalidRecordsError
+from ottla.storage.log.append_result import AppendResult
 from ottla.storage.log.group_commit import GroupCommit
-from ottla.storage.log.log import AppendResult
 from ottla.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,

@@ -12,7 +12,7 @@ from ottla.broker.validation.validations import Validations
 from ottla.model import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.storage.batches.opened_batch import OpenedBatch
-from ottla.storage.log.log import AppendResult
+from ottla.storage.log.append_result import AppendResult
 
 
 def set_aside_of(

@@ -89,6 +89,7 @@ class LocalReplicas:
         self._partitions = partitions
         self._replication = replication
         self._log_moves = log_moves
+        log_moves.on_swapped = replication.partition_changed
         self._failures = failures
         self._background = background
         self._log_configs = LogConfigs(cluster.config, dice)
@@ -185,7 +186,6 @@ class LocalReplicas:
                 try:
                     await self._apply(self._waiting[0].delta)
                 except Exception:
-                    # Continue with the next delta.
                     _log.exception("a metadata change was not applied completely")
                 self._waiting.popleft().applied.set_result(None)
         finally:
@@ -276,7 +276,7 @@ class LocalReplicas:
         partition.log = log
         partition.set_min_insync_replicas(self._min_insync_replicas(replica.topic.name))
         self._partitions.add(partition)
-        # Use the current image: it may be newer than the delta with this replica.
+        # The current image may be newer than the delta with this replica.
         topic = self._cluster.image.topics.by_id.get(replica.topic.id)
         latest = None if topic is None else topic.partitions.get(replica.name.partition)
         self._replication.follow_metadata(partition, latest or registration)
@@ -389,8 +389,8 @@ class LocalReplicas:
             log.reconfigure(self._log_config(log.partition.topic))
             partition = self._partitions.get(log.partition)
             if partition is not None:
-                minimum = self._min_insync_replicas(log.partition.topic)
-                partition.set_min_insync_replicas(minimum)
+                partition.set_min_insync_replicas(self._min_insync_replicas(log.partition.topic))
+                self._replication.partition_changed(partition)
 
     def _logs_of(self, topic_name: str) -> list[Log]:
         topic = self._cluster.image.topics.by_name.get(topic_name)

@@ -14,6 +14,7 @@ after a restart, because the future log is in the target directory.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from ottla.broker.control.active_controller import ActiveController
@@ -69,6 +70,8 @@ class LogMoves:
         self._commit = commit
         self._failures = failures
         self._background = background
+        # Called with a partition that has another log now.
+        self.on_swapped: Callable[[Partition], None] = lambda _: None
         self._moves: dict[TopicPartition, _Move] = {}
         # The requested log directory of replicas that this node does not have yet.
         self.requested_paths: dict[TopicPartition, str] = {}
@@ -217,6 +220,7 @@ class LogMoves:
         source.move_out(partition.name)
         partition.log = new
         del self._moves[partition.name]
+        self.on_swapped(partition)
         _log.info("moved %s to %s", partition.name, target.path)
         self._tasks.start("old log", self._remove_old(source, old))
 

@@ -76,8 +76,8 @@ class Replication:
         )
         failures.listen(self.forget)
 
-    def listen(self, listener: LeadershipListener) -> None:
-        self._listeners.append(listener)
+    def listen(self, *listeners: LeadershipListener) -> None:
+        self._listeners += listeners
 
     @cached_property
     def fetchers(self) -> Fetchers:
@@ -114,6 +114,10 @@ class Replication:
             partition.become_leader(registration, self._leading, now_ms=self.now_ms())
         elif partition.become_follower(registration):
             self.fetchers.follow(partition)
+        self.partition_changed(partition)
+
+    def partition_changed(self, partition: Partition) -> None:
+        """Its leader, its log or the configs of its topic may have changed."""
         for listener in self._listeners:
             listener.follow(partition)
 

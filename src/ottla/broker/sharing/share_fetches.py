@@ -22,7 +22,7 @@ from ottla.broker.sharing.acknowledging import (
 )
 from ottla.broker.sharing.group_delivery import GroupDeliveries
 from ottla.broker.sharing.share_metrics import ShareMetrics
-from ottla.broker.sharing.share_reading import ColdReadError, ShareRead, look, read_shared
+from ottla.broker.sharing.share_reading import ShareRead, look, read_shared
 from ottla.broker.sharing.share_sessions import (
     FINAL_EPOCH,
     FIRST_EPOCH,
@@ -33,6 +33,7 @@ from ottla.broker.sharing.share_sessions import (
 from ottla.broker.sharing.shared_partition import SharedPartition
 from ottla.broker.sharing.shared_partitions import SharedPartitions
 from ottla.model import ErrorCode, KafkaError, TopicPartition
+from ottla.replication.visible_read import ColdReadError
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock, Timer
 from ottla.runtime.tasks import Tasks

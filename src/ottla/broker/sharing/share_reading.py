@@ -10,7 +10,9 @@ from ottla.broker.sharing.group_delivery import GroupDelivery
 from ottla.broker.sharing.shared_partition import SharedPartition
 from ottla.model import Buffer, ErrorCode, KafkaError
 from ottla.replication.partition import PartitionRead
+from ottla.replication.visible_read import ColdReadError
 from ottla.shares.delivery import Acquired, BatchOffsets, Wish
+from ottla.storage.batches.visible_batches import is_held_marker, visible_batches
 from ottla.storage.files.file_slice import FileSlice
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.wire.errors import ProtocolError
@@ -35,6 +37,8 @@ class _Batch(NamedTuple):
     end: int
     span: BatchOffsets
     is_control: bool
+    # A marker in place of held batches, whose offsets have no records.
+    is_held: bool
 
 
 class ShareRead(NamedTuple):
@@ -46,14 +50,6 @@ class ShareRead(NamedTuple):
     @property
     def record_count(self) -> int:
         return sum(each.last - each.first + 1 for each in self.acquired)
-
-
-class ColdReadError(Exception):
-    """The records are not in the page cache: they have to be read on a worker first."""
-
-    def __init__(self, records: FileSlice) -> None:
-        super().__init__("cold read")
-        self.records = records
 
 
 def read_shared(
@@ -83,7 +79,10 @@ def read_shared(
             return None
         data = found.records.read_cached()
         if data is None:
+            assert isinstance(found.records, FileSlice)
             raise ColdReadError(found.records)
+        if shared.partition.require_log().config.delays:
+            data = visible_batches(data)
         batches = _batches_of(shared, data)
         if not batches:
             return None
@@ -96,7 +95,10 @@ def read_shared(
             spans,
             fetch_offset=offset,
             now=now,
-            aborted=_aborted_spans(data, found.aborted_transactions),
+            aborted=[
+                *_aborted_spans(data, found.aborted_transactions),
+                *(batch.span for batch in batches if batch.is_held),
+            ],
             order=order,
         )
         if acquired:
@@ -113,7 +115,8 @@ def _batches_of(shared: SharedPartition, data: Buffer) -> list[_Batch]:
         for at, header in iterate_batches(data):
             verify_crc(data, at, header)
             offsets = BatchOffsets(header.base_offset, header.last_offset)
-            batches.append(_Batch(at, at + header.size_in_bytes, offsets, header.is_control))
+            end, is_held = at + header.size_in_bytes, is_held_marker(header)
+            batches.append(_Batch(at, end, offsets, header.is_control, is_held))
     except ProtocolError as error:
         raise KafkaError(
             ErrorCode.KAFKA_STORAGE_ERROR,

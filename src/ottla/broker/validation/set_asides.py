@@ -37,8 +37,8 @@ from ottla.replication.partition import Partition
 from ottla.runtime.background import WorkerCrashedError
 from ottla.storage.batches.opened_batch import OpenedBatch, opened_bytes_max
 from ottla.storage.batches.record_errors import InvalidRecordsError
+from ottla.storage.log.append_result import AppendResult
 from ottla.storage.log.group_commit import GroupCommit
-from ottla.storage.log.log import AppendResult
 from ottla.wire.errors import ProtocolError
 from ottla.wire.records.builder import set_aside_batch
 from ottla.wire.records.header import HEADER_BYTES, BatchHeader, read_header

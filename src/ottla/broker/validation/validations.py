@@ -17,8 +17,8 @@ from ottla.model import ErrorCode, KafkaError
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.schemas.packages import missing_packages, missing_text
+from ottla.storage.log.append_result import AppendResult
 from ottla.storage.log.group_commit import GroupCommit
-from ottla.storage.log.log import AppendResult
 
 if TYPE_CHECKING:
     from ottla.broker.validation.validation import SchemaValidation

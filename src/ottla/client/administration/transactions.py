@@ -18,7 +18,12 @@ from ottla.client.administration.results import Results
 from ottla.client.cluster import CoordinatorKind
 from ottla.client.errors import ClientError
 from ottla.model import ErrorCode, TopicPartition
-from ottla.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from ottla.model.held_records import HELD_TAG, HeldRecords, decode_held
+from ottla.wire.messages.describe_producers import (
+    DescribeProducersRequest,
+    PartitionResponse,
+    TopicRequest,
+)
 from ottla.wire.messages.describe_transactions import (
     DescribeTransactionsRequest,
     TransactionState,
@@ -160,6 +165,33 @@ class TransactionOperations(AdminRequests):
 
         return await self._each_leader("describe producers", partitions, exchange, timeout)
 
+    async def describe_delays(
+        self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
+    ) -> Results[TopicPartition, HeldRecords | None]:
+        """What partitions with delayed delivery hold; None for those without, and for leaders of
+        Apache Kafka."""
+
+        async def exchange(
+            node_id: int, names: Sequence[TopicPartition]
+        ) -> Outcomes[TopicPartition, HeldRecords | None]:
+            request = DescribeProducersRequest(
+                topics=[
+                    TopicRequest(name=topic, partition_indexes=indexes)
+                    for topic, indexes in by_topic(names).items()
+                ]
+            )
+            request.unknown_tags = {HELD_TAG: b""}
+            answer = await self._ask_node(node_id, request)
+            return {
+                TopicPartition(topic.name, each.partition_index): outcome(
+                    _held(each), each.error_code, each.error_message
+                )
+                for topic in answer.topics
+                for each in topic.partitions
+            }
+
+        return await self._each_leader("describe delays", partitions, exchange, timeout)
+
     async def fence_producers(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, None]:
@@ -253,3 +285,8 @@ def _producer(state: Any) -> ActiveProducer:
 
 def _known(number: int) -> int | None:
     return None if number < 0 else number
+
+
+def _held(answer: PartitionResponse) -> HeldRecords | None:
+    data = (answer.unknown_tags or {}).get(HELD_TAG)
+    return None if data is None else decode_held(data)

@@ -105,6 +105,7 @@ class Admin:
     list_transactions = WaitingMethod(AsyncAdmin.list_transactions)
     describe_transactions = WaitingMethod(AsyncAdmin.describe_transactions)
     describe_producers = WaitingMethod(AsyncAdmin.describe_producers)
+    describe_delays = WaitingMethod(AsyncAdmin.describe_delays)
     fence_producers = WaitingMethod(AsyncAdmin.fence_producers)
     abort_transaction = WaitingMethod(AsyncAdmin.abort_transaction)
 

@@ -121,6 +121,27 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "and -key, RecordNameStrategy the full name of the record, TopicRecordNameStrategy the "
         "topic's name, a hyphen and the name of the record."
     ),
+    "ottla.delivery.delay.bytes.max": (
+        "Bytes of records that each partition holds until they are due. A batch that would exceed "
+        "it is refused with POLICY_VIOLATION."
+    ),
+    "ottla.delivery.delay.enable": (
+        "Whether records with the header ottla-deliver-at (a time in milliseconds since the "
+        "epoch, as decimal text) are held until then, and the header ottla-cancel cancels the held "
+        "records with the same key. Needs cleanup.policy=delete, and cannot be switched off again."
+    ),
+    "ottla.delivery.delay.max.ms": (
+        "How far ottla-deliver-at may be ahead of the broker's clock, in milliseconds. A batch "
+        "with a later record is refused with INVALID_RECORD."
+    ),
+    "ottla.delivery.delay.ms": (
+        "How long records without the header ottla-deliver-at are held, in milliseconds. Needs "
+        "ottla.delivery.delay.enable=true."
+    ),
+    "ottla.delivery.delay.records.max": (
+        "Number of records that each partition holds until they are due. A batch that would exceed "
+        "it is refused with POLICY_VIOLATION."
+    ),
     "ottla.record.validation": (
         "What the leader checks in an uncompressed or compressed batch before it appends it: "
         "batch checks the header and the checksum, record checks every record as well, as "

@@ -9,6 +9,7 @@ from ottla.metrics.family import Family
 from ottla.metrics.table.client_telemetry import CLIENT_TELEMETRY_FAMILIES
 from ottla.metrics.table.controllers import CONTROLLER_FAMILIES
 from ottla.metrics.table.coordinators import COORDINATOR_FAMILIES
+from ottla.metrics.table.delays import DELAY_FAMILIES
 from ottla.metrics.table.pipelines import PIPELINE_FAMILIES
 from ottla.metrics.table.process import PROCESS_FAMILIES
 from ottla.metrics.table.quotas import QUOTA_FAMILIES
@@ -28,6 +29,7 @@ NODE_SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     "Logs and disks": STORAGE_FAMILIES,
     "Groups and transactions": COORDINATOR_FAMILIES,
     "Share groups": SHARE_FAMILIES,
+    "Delayed delivery": DELAY_FAMILIES,
     "Controllers and the metadata quorum": CONTROLLER_FAMILIES,
     "Metrics of clients": CLIENT_TELEMETRY_FAMILIES,
 }

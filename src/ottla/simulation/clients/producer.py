@@ -63,12 +63,18 @@ class SimulatedProducer:
         Retries until then. Raises `RuntimeError` for an error after which an idempotent producer
         cannot continue.
         """
+        now_ms = self._clock.now_ms()
+        records = [Record(Offset(at), now_ms, None, value) for at, value in enumerate(values)]
+        return await self.send_records(partition, records)
+
+    async def send_records(self, partition: TopicPartition, records: Sequence[Record]) -> int:
+        """As `send`; the records have offsets from 0 on."""
+        values = [record.value or b"" for record in records]
         producer_id = await self._wait_producer_id()
         sequence = self._sequences.get(partition, 0)
-        self._sequences[partition] = (sequence + len(values)) % _SEQUENCES
-        now_ms = self._clock.now_ms()
+        self._sequences[partition] = (sequence + len(records)) % _SEQUENCES
         batch = build_batch(
-            [Record(Offset(at), now_ms, None, value) for at, value in enumerate(values)],
+            records,
             producer_id=ProducerId(producer_id),
             producer_epoch=ProducerEpoch(0),
             base_sequence=sequence,

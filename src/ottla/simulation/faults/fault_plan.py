@@ -129,6 +129,8 @@ class Plan(NamedTuple):
     queries: int = 0
     # Whether topics are deleted, restored and purged.
     has_deletions: bool = False
+    # Whether records are held until they are due.
+    has_delays: bool = False
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -196,6 +198,7 @@ def plan_of(seed: int) -> Plan:
         queries=0
         if plan.copiers
         else SeededDice(f"queries {seed}").choice((0, 0, 0, 0, 0, 0, 1, 2)),
+        has_delays=SeededDice(f"delays {seed}").choice((False, False, False, True)),
     )
     if SeededDice(f"deletions {seed}").choice((False, False, True)):
         return with_deletions(plan)

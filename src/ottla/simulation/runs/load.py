@@ -13,6 +13,7 @@ from ottla.simulation.clients.consumer_member import SimulatedConsumerMember
 from ottla.simulation.clients.group_member import GroupMember, MemberProgress
 from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.faults.fault_plan import Plan
+from ottla.simulation.runs.delay_load import DelayLoad
 from ottla.simulation.runs.deletion_load import SHELF_PARTITION, DeletionLoad
 from ottla.simulation.runs.share_load import ShareLoad
 from ottla.simulation.runs.tenant_load import TenantLoad
@@ -86,6 +87,7 @@ class SimulatedLoad:
             if count
         ]
         self._deletions = self._deletion_load(world, cluster, plan)
+        self._delays = self._delay_load(world, cluster, plan)
         self._tenants = TenantLoad(world, cluster, self._host) if plan.has_tenants else None
         self._shares = ShareLoad(
             world,
@@ -110,6 +112,11 @@ class SimulatedLoad:
         self.queries: TwoPhaseLoad | None = None
         if plan.queries:
             self.queries = TwoPhaseLoad(world, cluster, queries=plan.queries)
+
+    def _delay_load(self, world: World, cluster: SimulatedCluster, plan: Plan) -> DelayLoad | None:
+        if not plan.has_delays:
+            return None
+        return DelayLoad(world, cluster, self._host, is_over=lambda: self._is_over)
 
     def _deletion_load(
         self, world: World, cluster: SimulatedCluster, plan: Plan
@@ -145,6 +152,8 @@ class SimulatedLoad:
             self._tenants.start()
         if self._deletions is not None:
             self._deletions.start()
+        if self._delays is not None:
+            self._delays.start()
         for host, producer in self._producers:
             for partition in self.partitions:
                 host.run("produce", self._produce(host, producer, partition))
@@ -168,6 +177,8 @@ class SimulatedLoad:
             load.record_end()
         if self._deletions is not None:
             self._deletions.record_end()
+        if self._delays is not None:
+            self._delays.record_end()
 
     def stop(self) -> None:
         for load in self._transactional:
@@ -196,6 +207,8 @@ class SimulatedLoad:
             found += load.reasons()
         if self._deletions is not None:
             found += self._deletions.reasons()
+        if self._delays is not None:
+            found += self._delays.reasons()
         return found
 
     async def _produce(

@@ -25,6 +25,7 @@ from ottla.simulation.faults.faults import FAULTS, SECURITY_FAULTS
 from ottla.simulation.faults.membership_faults import is_drained
 from ottla.simulation.faults.trouble import Trouble, start_again
 from ottla.simulation.history.history import Healed, History, LogRecovered, Noted
+from ottla.simulation.runs.delay_load import DELAYED_CONFIGS, DELAYED_TOPIC
 from ottla.simulation.runs.load import SimulatedLoad
 from ottla.simulation.runs.security_load import SecurityLoad
 from ottla.simulation.runs.share_load import SHARE_CONFIGS, SHARE_GROUP
@@ -188,6 +189,8 @@ async def _create_topics(admin: SimulatedAdmin, plan: Plan) -> None:
         await admin.create_topic(JOURNAL, partitions=JOURNAL_PARTITIONS, configs=journal_configs)
     if plan.share_members:
         await admin.alter_group(SHARE_GROUP, SHARE_CONFIGS)
+    if plan.has_delays:
+        await admin.create_topic(DELAYED_TOPIC, configs={**configs, **DELAYED_CONFIGS})
 
 
 async def _suffer(
@@ -207,6 +210,8 @@ def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
         topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
     if plan.queries:
         topics += [(TRANSACTION_STATE, STATE_PARTITIONS), (JOURNAL, JOURNAL_PARTITIONS)]
+    if plan.has_delays:
+        topics.append((DELAYED_TOPIC, 1))
     return topics[(fault.number >> 3) % len(topics)]
 
 

@@ -25,8 +25,10 @@ from ottla.wire.records.header import (
     CODEC_MASK,
     CONTROL_FLAG,
     DELETE_HORIZON_FLAG,
+    HELD_FLAG,
     LENGTH_PREFIX_BYTES,
     LOG_APPEND_TIME_FLAG,
+    RELEASED_FLAG,
     BatchHeader,
     TimestampType,
     read_header,
@@ -36,7 +38,9 @@ _PLACE: Final = Struct(">qii")
 
 
 # Attributes that only coordinators, compaction and the log itself may set.
-_NOT_FOR_CLIENTS = CONTROL_FLAG | DELETE_HORIZON_FLAG | LOG_APPEND_TIME_FLAG
+_NOT_FOR_CLIENTS = (
+    CONTROL_FLAG | DELETE_HORIZON_FLAG | LOG_APPEND_TIME_FLAG | HELD_FLAG | RELEASED_FLAG
+)
 
 
 class Origin(Enum):
@@ -133,6 +137,11 @@ def _client_refusal(header: BatchHeader) -> KafkaError:
         return KafkaError(ErrorCode.INVALID_RECORD, "clients may not write control records")
     if header.has_delete_horizon:
         return KafkaError(ErrorCode.INVALID_RECORD, "only compaction sets a delete horizon")
+    if header.is_held or header.is_released:
+        return KafkaError(
+            ErrorCode.INVALID_RECORD,
+            "only the broker marks batches as held or released; use the header ottla-deliver-at",
+        )
     if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
         return KafkaError(
             ErrorCode.INVALID_TIMESTAMP, "a producer may not set the timestamp type LogAppendTime"

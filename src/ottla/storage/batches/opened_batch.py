@@ -5,7 +5,7 @@ is checked. If it has its own `compression.type`, batches of other codecs are re
 checked as well, because they are open anyway. Such a batch may be a decompression bomb, so its
 decompressed size is limited relative to its own size and to `max.message.bytes`. A large batch
 takes too long for an event loop: `open_inline` returns None for it, and the caller runs
-`open_batch` on a worker.
+`open_batch` on a worker. With delayed delivery, a batch that asks for it becomes a held batch.
 
 Refusals are `KafkaError`s, and `InvalidRecordsError`s if single records are invalid (KIP-467).
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ottla.model import Buffer, ErrorCode, KafkaError, TimestampMs, TopicPartition
+from ottla.storage.batches.held_batch import held_batch
 from ottla.storage.batches.leader_batch import Origin, check_batch, size_refusal
 from ottla.storage.batches.record_errors import (
     InvalidRecordsError,
@@ -42,6 +43,8 @@ _RATIO_FREE_BYTES: Final = _MEBIBYTE
 
 # Opening a batch on the event loop takes at most 2 ms, with the slowest codec and the most records.
 _INLINE_RECORDS_MAX: Final = 2_000
+# Held batches take five times as long.
+_INLINE_HELD_MAX: Final = 400
 _INLINE_PLAIN_BYTES_MAX: Final = 4 * _MEBIBYTE
 _INLINE_OPENED_BYTES_MAX: Final = 256 * 1024
 _INLINE_RECOMPRESSED_BYTES_MAX: Final = 32 * 1024
@@ -58,6 +61,9 @@ class OpenedBatch(NamedTuple):
     records: Buffer
     header: BatchHeader
     config: LogConfig
+    # Of a large batch that does not ask for a delay: the same batch as it is held, in case that
+    # earlier records of the partition are due and not released yet.
+    held: Buffer | None = None
 
 
 def has_to_be_opened(header: BatchHeader, config: LogConfig, origin: Origin) -> bool:
@@ -97,7 +103,8 @@ def open_inline(
         inline_max = _INLINE_OPENED_BYTES_MAX
     else:
         inline_max = _INLINE_PLAIN_BYTES_MAX
-    if header.record_count > _INLINE_RECORDS_MAX or len(records) > inline_max:
+    records_max = _INLINE_HELD_MAX if config.delays else _INLINE_RECORDS_MAX
+    if header.record_count > records_max or len(records) > inline_max:
         return None
     try:
         body = _read(records, header, min(inline_max, bytes_max))
@@ -156,16 +163,38 @@ def _opened(
             records = bytearray(records)
             set_max_timestamp(records, 0, TimestampMs(max_timestamp))
             header = read_header(records)
+    spare: Buffer | None = None
+    if origin is _CLIENT and config.delays:
+        held = held_batch(body, header, config, now_ms=now_ms)
+        if held is not None:
+            _require_size(held, config)
+            return OpenedBatch(held, read_header(held), config)
+        if header.record_count > _INLINE_HELD_MAX and not header.is_transactional:
+            spare = held_batch(body, header, config, now_ms=now_ms, holds_all=True)
     if _has_other_codec(header, config):
         assert config.compression_type is not None
         attributes = header.attributes & ~CODEC_MASK | config.compression_type
         records = seal_batch(
             header._replace(attributes=attributes), body, compression_level=config.compression_level
         )
-        if len(records) > config.max_message_bytes:
-            raise size_refusal(len(records), config)
+        _require_size(records, config)
         header = read_header(records)
-    return OpenedBatch(records, header, config)
+    return OpenedBatch(records, header, config, spare)
+
+
+def hold_opened(opened: OpenedBatch, *, now_ms: int) -> OpenedBatch:
+    """A batch whose records are due, as it is held behind others that are released first."""
+    records, header, config, held = opened
+    if held is None:
+        body = _read(records, header, opened_bytes_max(len(records), config))
+        held = held_batch(body, header, config, now_ms=now_ms, holds_all=True)
+        assert held is not None
+    return OpenedBatch(held, read_header(held), config)
+
+
+def _require_size(records: Buffer, config: LogConfig) -> None:
+    if len(records) > config.max_message_bytes:
+        raise size_refusal(len(records), config)
 
 
 def _check(

@@ -48,3 +48,24 @@ class FileSlice:
         """Reads the bytes into the page cache. Waits for the device, so call it on a worker."""
         for position in range(self.position, self.position + self.size, _WARM_BYTES):
             self.file.read_at(position, min(_WARM_BYTES, self.position + self.size - position))
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySlice:
+    """Bytes that take the place of a file's range, because they are not those of the file."""
+
+    data: Buffer
+    offset_count: int
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def read(self) -> bytes:
+        return bytes(self.data)
+
+    def read_cached(self) -> Buffer:
+        return self.data

@@ -10,9 +10,8 @@ log's state is then unchanged, and the owner decides whether to take the directo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Lock
-from typing import NamedTuple
 
 from ottla.model import NO_TIMESTAMP, Buffer, ErrorCode, KafkaError, TopicPartition
 from ottla.runtime.disk import Disk
@@ -21,6 +20,8 @@ from ottla.storage.batches.leader_batch import Origin, check_batch, place_batch,
 from ottla.storage.batches.opened_batch import OpenedBatch, has_to_be_opened, open_batch
 from ottla.storage.epochs.epoch_cache import LeaderEpochCache
 from ottla.storage.indexes.offset_index import RELATIVE_OFFSET_MAX
+from ottla.storage.log.append_result import AppendResult, new_result
+from ottla.storage.log.delay_gate import DelayGate, gated, kept_from
 from ottla.storage.log.flush import Flush
 from ottla.storage.log.readable_log import ReadableLog
 from ottla.storage.log.recovery_points import RecoveryPointKeeper
@@ -38,20 +39,7 @@ from ottla.wire.records.header import (
     new_header,
 )
 
-_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
-
-
-class AppendResult(NamedTuple):
-    """Where a batch is in the log. For a duplicate, where the batch was first appended."""
-
-    first_offset: int
-    last_offset: int
-    log_append_time_ms: int
-    is_duplicate: bool
-
-
-# Skips the constructor call, as `new_header` does: every append makes one.
-_new_result: Callable[[type[AppendResult], tuple[object, ...]], AppendResult] = tuple.__new__
+_LOG_APPEND_TIME, _CLIENT = TimestampType.LOG_APPEND_TIME, Origin.CLIENT
 
 
 class Log(ReadableLog):
@@ -93,6 +81,8 @@ class Log(ReadableLog):
         self.doubted_path: str | None = None
         # A flush compares it: a truncation during the flush makes its result invalid.
         self._truncations = 0
+        # Set by the leader of a topic with delayed delivery.
+        self.delay_gate: DelayGate | None = None
         # Set by `abandon`: the files may have been renamed or removed since.
         self.is_abandoned = False
 
@@ -142,9 +132,9 @@ class Log(ReadableLog):
                 opened = open_batch(
                     records, config, name=self.partition, origin=origin, now_ms=now_ms
                 )
-                records, header, _ = opened
+                records, header = opened.records, opened.header
         else:
-            records, header, _ = opened
+            records, header = opened.records, opened.header
         if header.producer_id >= 0:
             duplicate = self.producers.check(
                 records,
@@ -157,6 +147,9 @@ class Log(ReadableLog):
                 return AppendResult(
                     duplicate.first_offset, duplicate.last_offset, duplicate.timestamp, True
                 )
+        if config.delays and origin is _CLIENT:
+            assert opened is not None, "batches are opened if they can be held"
+            records, header, *_ = gated(self.delay_gate, opened, now_ms=now_ms)
         stamps = config.message_timestamp_type is _LOG_APPEND_TIME
         if stamps:
             records, header = stamp_batch(records, now_ms=now_ms)
@@ -167,7 +160,7 @@ class Log(ReadableLog):
         )
         self._append(place_batch(records, placed), records, (placed,), now_ms)
         last_offset, time_ms = self.log_end_offset - 1, now_ms if stamps else NO_TIMESTAMP
-        return _new_result(AppendResult, (first_offset, last_offset, time_ms, False))
+        return new_result(AppendResult, (first_offset, last_offset, time_ms, False))
 
     def append_as_follower(self, records: Buffer, *, leader_epoch: int, now_ms: int) -> int:
         """Appends batches fetched from the leader of `leader_epoch`, with its offsets and epochs.
@@ -336,6 +329,9 @@ class Log(ReadableLog):
             log_start_offset=self.log_start_offset,
             log_end_offset=self.log_end_offset,
             high_watermark=self.high_watermark,
+            kept_from=kept_from(self.delay_gate, self.log_start_offset)
+            if self.config.delays
+            else self.log_end_offset,
         )
         if expired and expired[-1] is self.segments.active:
             # Synced first: a directory without a segment has lost its offsets.

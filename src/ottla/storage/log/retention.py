@@ -23,9 +23,10 @@ def expired_segments(
     log_start_offset: int,
     log_end_offset: int,
     high_watermark: int,
+    kept_from: int | None = None,
 ) -> list[Segment]:
     """The segments at the start of the log that retention by time, by size or DeleteRecords has
-    expired."""
+    expired. Time and size expire nothing from `kept_from` on."""
 
     def below_log_start(segment: Segment) -> bool:
         return segments.end_offset(segment, log_end_offset) <= log_start_offset
@@ -44,14 +45,15 @@ def expired_segments(
         surplus -= segment.size
         return True
 
-    rules: list[Callable[[Segment], bool]] = [below_log_start]
+    rules: list[tuple[Callable[[Segment], bool], int]] = [(below_log_start, high_watermark)]
+    end = high_watermark if kept_from is None else min(kept_from, high_watermark)
     if config.delete and config.retention_ms != UNLIMITED:
-        rules.append(too_old)
+        rules.append((too_old, end))
     if config.delete and config.retention_bytes != UNLIMITED:
-        rules.append(too_much)
+        rules.append((too_much, end))
     longest: list[Segment] = []
-    for rule in rules:
-        expired = list(_leading(segments, rule, log_end_offset, high_watermark))
+    for rule, limit in rules:
+        expired = list(_leading(segments, rule, log_end_offset, limit))
         longest = max(longest, expired, key=len)
     return longest
 
@@ -60,10 +62,10 @@ def _leading(
     segments: Segments,
     is_expired: Callable[[Segment], bool],
     log_end_offset: int,
-    high_watermark: int,
+    end_max: int,
 ) -> Iterator[Segment]:
     for segment in segments:
-        if segments.end_offset(segment, log_end_offset) > high_watermark:
+        if segments.end_offset(segment, log_end_offset) > end_max:
             return
         if segment is segments.active and not segment.size:
             return

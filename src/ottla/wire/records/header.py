@@ -46,6 +46,10 @@ DELETE_HORIZON_FLAG = 0x40
 # Ottla's own, in the byte that Kafka's classes do not read: the place of a batch that is in a dead
 # letter topic.
 SET_ASIDE_FLAG = 0x100
+# Ottla's own, in bits that Kafka does not use. Held: consumers do not see the batch; it waits until
+# its records are due. Released: copies of held records, which name the offsets they were held at.
+HELD_FLAG = 0x2000
+RELEASED_FLAG = 0x4000
 
 _SEQUENCE_MAX = 2**31 - 1
 _CODECS = tuple(Codec)
@@ -117,6 +121,16 @@ class BatchHeader(NamedTuple):
     def is_set_aside(self) -> bool:
         """Whether the batch is only the place of one whose records are in a dead letter topic."""
         return self.attributes & SET_ASIDE_FLAG != 0 and self.record_count == 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether consumers do not see the batch, because its records are delivered later."""
+        return self.attributes & HELD_FLAG != 0
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the batch has copies of held records, which were due."""
+        return self.attributes & RELEASED_FLAG != 0
 
     @property
     def delete_horizon_ms(self) -> TimestampMs | None:

@@ -6,7 +6,8 @@ import pytest
 
 from ottla.model import ErrorCode, KafkaError
 from ottla.simulation.disk.disk import SimulatedDisk
-from ottla.storage.log.log import AppendResult, Log
+from ottla.storage.log.append_result import AppendResult
+from ottla.storage.log.log import Log
 from ottla.storage.log_config import LogConfig
 from tests.support.storage.batches import batch_of
 from tests.support.storage.logs import append, base_offsets, end_transaction, opened

@@ -1,0 +1,1 @@
+"""`ottla delays`: what topics with delayed delivery hold."""

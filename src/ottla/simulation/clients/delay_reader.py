@@ -1,0 +1,52 @@
+"""A consumer of a topic with delayed delivery, which records what it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ottla.model import TopicPartition
+from ottla.runtime.network import Address
+from ottla.simulation.clients.cluster_client import KnownLeader
+from ottla.simulation.clients.consumer import SimulatedConsumer
+from ottla.simulation.history.delay_events import DelayRead
+from ottla.simulation.history.history import Event, Read
+from ottla.simulation.world.host import Host
+from ottla.wire.records.record import Record
+
+
+class SimulatedDelayReader(SimulatedConsumer):
+    """A consumer of one partition, in the process of a host."""
+
+    def __init__(
+        self,
+        host: Host,
+        bootstrap: Sequence[Address],
+        record: Callable[[Event], None],
+        partition: TopicPartition,
+    ) -> None:
+        super().__init__(host, bootstrap, self._note, partition, name=host.name)
+        self._tell = record
+        self.values: set[bytes] = set()
+
+    def _note(self, event: Event) -> None:
+        if not isinstance(event, Read):
+            self._tell(event)
+
+    def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:
+        records = super()._keep(leader, found, buffer)
+        for each in records:
+            value = each.value or b""
+            due = dict(each.headers).get("ottla-deliver-at")
+            self.values.add(value)
+            self._tell(
+                DelayRead(
+                    self.name,
+                    each.offset,
+                    each.key or b"",
+                    value,
+                    None if due is None else int(due),
+                    each.timestamp,
+                )
+            )
+        return records

@@ -1,0 +1,162 @@
+"""What a partition holds, read from its log, batch by batch in the order of offsets.
+
+The log alone has the state. A record is held from its batch on (that of a transaction from the
+commit marker on), until a released batch has its copy or a cancellation follows. Whoever reads the
+same log gets the same state, so nothing else is written, and a leader that takes over needs no more
+than its log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from crc32c import crc32c
+
+from ottla.model import Buffer
+from ottla.storage.batches.held_headers import (
+    CANCEL_START,
+    DELIVER_AT_START,
+    asked_of,
+    origin_of,
+)
+from ottla.storage.delays.cancellations import Cancellations
+from ottla.storage.delays.due_entry import DueEntry
+from ottla.storage.delays.due_queue import DueQueue
+from ottla.storage.delays.held_counts import HeldCounts
+from ottla.wire.records.batch import read_body
+from ottla.wire.records.control import ControlRecordType, read_marker_batch
+from ottla.wire.records.encoded_record import split_record, split_records
+from ottla.wire.records.header import HEADER_BYTES, BatchHeader, TimestampType
+from ottla.wire.records.record import WalkedRecord, walk_records
+from ottla.wire.varint import read_varint
+
+# Records between two steps: less than a millisecond.
+_STEP_RECORDS: Final = 200
+_DELIVER_AT_BYTES: Final = len(DELIVER_AT_START)
+
+
+class HeldBatch(NamedTuple):
+    """Where a held batch of an open transaction is."""
+
+    base_offset: int
+    segment: int
+    position: int
+    size: int
+
+
+class HeldIndex:
+    """Owned by the leader of a partition."""
+
+    def __init__(self, queue: DueQueue, segment_of: Callable[[int], int]) -> None:
+        self.queue = queue
+        self.counts = HeldCounts()
+        self.cancellations = Cancellations()
+        self._segment_of = segment_of
+        # By producer id.
+        self._open: dict[int, list[HeldBatch]] = {}
+        self._latest_due_ms = 0
+
+    def oldest_offset(self) -> int | None:
+        """The first offset that is still needed; None if nothing is held."""
+        offsets = [batches[0].segment for batches in self._open.values()]
+        oldest = self.counts.oldest()
+        if oldest is not None:
+            offsets.append(oldest)
+        return min(offsets, default=None)
+
+    # ---- batches
+
+    def hold(
+        self, data: Buffer, at: int, header: BatchHeader, *, segment: int, position: int
+    ) -> Iterator[None]:
+        """Takes a held batch in steps; `position` is where it is in the segment's file."""
+        if header.is_transactional:
+            batch = HeldBatch(header.base_offset, segment, position, header.size_in_bytes)
+            self._open.setdefault(header.producer_id, []).append(batch)
+            return
+        yield from self.hold_committed(data, at, header, segment=segment, position=position)
+
+    def hold_committed(
+        self, data: Buffer, at: int, header: BatchHeader, *, segment: int, position: int
+    ) -> Iterator[None]:
+        body = read_body(data, at, header)
+        has_cancellations = CANCEL_START in body
+        is_stamped = header.timestamp_type is TimestampType.LOG_APPEND_TIME
+        add, count = self.queue.add, 0
+        for walked in walk_records(body, header.record_count):
+            start, end, timestamp_delta, offset_delta, *_ = walked
+            offset = header.base_offset + offset_delta
+            if has_cancellations and self._cancels(body, walked, offset):
+                continue
+            due_ms = _due_of(body, start, end)
+            self._latest_due_ms = max(self._latest_due_ms, due_ms)
+            size = end - start
+            add(
+                DueEntry(
+                    due_ms,
+                    offset,
+                    size,
+                    position + HEADER_BYTES + start,
+                    header.max_timestamp if is_stamped else header.base_timestamp + timestamp_delta,
+                    crc32c(body[start:end]),
+                )
+            )
+            self.counts.add(segment, size)
+            count += 1
+            if not count % _STEP_RECORDS:
+                yield
+
+    def release(
+        self, data: Buffer, at: int, header: BatchHeader, *, log_start_offset: int
+    ) -> Iterator[None]:
+        """Takes a batch of released records, which are no longer held."""
+        body = read_body(data, at, header)
+        for count, record in enumerate(split_records(body, header.record_count)):
+            origin = origin_of(record)
+            if origin is not None and origin.held_offset >= log_start_offset:
+                self.queue.add(DueEntry(origin.due_ms, origin.held_offset))
+                self.counts.remove(self._segment_of(origin.held_offset))
+            if not count % _STEP_RECORDS:
+                yield
+
+    def committed_by(self, data: Buffer, at: int, header: BatchHeader) -> list[HeldBatch]:
+        """The held batches that a marker commits: they have to be read before it is taken."""
+        batches = self._open.get(header.producer_id)
+        if not batches:
+            return []
+        marker = read_marker_batch(memoryview(data)[at : at + header.size_in_bytes])
+        return batches if marker.type is ControlRecordType.COMMIT else []
+
+    def end_transaction(self, producer_id: int) -> None:
+        """Takes a marker, after what it commits."""
+        self._open.pop(producer_id, None)
+
+    # ---- records
+
+    def removed(self, entry: DueEntry) -> None:
+        """A record was released or cancelled by this leader."""
+        self.counts.remove(self._segment_of(entry.offset))
+
+    def _cancels(self, body: bytes, walked: WalkedRecord, offset: int) -> bool:
+        record, _ = split_record(body, walked[0])
+        if not asked_of(record).is_cancel:
+            return False
+        if record.key is not None:
+            until_ms = self._latest_due_ms
+            self.cancellations.add(record.key, offset, needed_until_ms=until_ms)
+        return True
+
+
+def _due_of(body: bytes, start: int, end: int) -> int:
+    """When the held record is due. Its header is found without decoding the others, unless other
+    bytes of the record look like it."""
+    at = body.find(DELIVER_AT_START, start, end)
+    if at >= 0 and body.find(DELIVER_AT_START, at + 1, end) < 0:
+        size, position = read_varint(body, at + _DELIVER_AT_BYTES)
+        text = body[position : position + max(size, 0)]
+        if text.isdigit():
+            return int(text)
+    due_ms = asked_of(split_record(body, start)[0]).due_ms
+    # The leader that held the batch has added the header where it was missing.
+    return 0 if due_ms is None else due_ms

@@ -1,0 +1,336 @@
+"""Delayed delivery on one node."""
+
+from __future__ import annotations
+
+import pytest
+
+from ottla.model import ErrorCode, ProducerEpoch, ProducerId
+from ottla.simulation import SimulatedDisk
+from ottla.wire.records import Codec, ControlRecordType, build_batch, iterate_batches
+from tests.support.delays.delayed_topic import NAME, DelayedTopic, due, numbered
+from tests.support.nodes.one_node import OneNode, StartNode
+
+
+@pytest.fixture
+def topic(node: OneNode) -> DelayedTopic:
+    return DelayedTopic(node)
+
+
+def test_a_record_is_delivered_when_it_is_due(topic: DelayedTopic) -> None:
+    topic.send(due(b"v", topic.now_ms + 2_000, key=b"k"))
+
+    topic.wait(1.98)
+    assert topic.values() == []
+    topic.wait(0.05)
+
+    (record,) = topic.records()
+    assert (record.key, record.value) == (b"k", b"v")
+
+
+def test_a_released_record_says_where_and_when_it_was_held(topic: DelayedTopic) -> None:
+    topic.send(due(b"direct"))
+    at_ms = topic.now_ms + 1_000
+    answer = topic.send(due(b"v", at_ms))
+    topic.wait(1.1)
+
+    record = topic.records()[1]
+    assert answer.base_offset == 1
+    assert record.headers == (
+        ("ottla-deliver-at", str(at_ms).encode()),
+        ("ottla-held-offset", b"1"),
+        ("ottla-produced-at", b"1000"),
+    )
+    assert record.timestamp == at_ms
+
+
+def test_no_byte_of_a_held_record_leaves_the_broker(topic: DelayedTopic) -> None:
+    topic.send(due(b"a secret", topic.now_ms + 1_000))
+
+    data = topic.fetch()
+
+    assert b"secret" not in data
+    ((_, header),) = iterate_batches(data)
+    assert (header.is_control, header.producer_id, header.next_offset) == (True, -1, 1)
+
+
+def test_records_without_a_due_time_are_delivered_at_once(topic: DelayedTopic) -> None:
+    topic.send(due(b"v"), due(b"past", topic.now_ms - 5))
+
+    assert topic.values() == [b"v", b"past"]
+
+
+def test_of_a_batch_each_record_is_delivered_when_it_is_due(topic: DelayedTopic) -> None:
+    now = topic.now_ms
+    topic.send(due(b"2", now + 2_000), due(b"0"), due(b"1", now + 1_000))
+
+    topic.wait(0.02)
+    assert topic.values() == [b"0"]
+    topic.wait(1)
+    assert topic.values() == [b"0", b"1"]
+    topic.wait(1)
+    assert topic.values() == [b"0", b"1", b"2"]
+
+
+def test_records_due_at_the_same_time_keep_their_order(topic: DelayedTopic) -> None:
+    at_ms = topic.now_ms + 1_000
+    for number in range(5):
+        topic.send(due(b"%d" % number, at_ms))
+    topic.wait(1.1)
+
+    assert topic.values() == [b"0", b"1", b"2", b"3", b"4"]
+
+
+def test_a_direct_record_waits_behind_one_that_is_due(topic: DelayedTopic) -> None:
+    topic.send(due(b"held", topic.now_ms + 1_000))
+    topic.node.clock.jump_wall_clock(1_000)
+    topic.send(due(b"direct"))
+    topic.wait(1.1)
+
+    assert topic.values() == [b"held", b"direct"]
+
+
+def test_the_topic_can_delay_all_records(node: OneNode) -> None:
+    topic = DelayedTopic(node, {"ottla.delivery.delay.ms": "3000"})
+    topic.send(due(b"default"), due(b"own", topic.now_ms + 1_000))
+
+    topic.wait(1.1)
+    assert topic.values() == [b"own"]
+    topic.wait(2)
+    assert topic.values() == [b"own", b"default"]
+
+
+def test_a_leader_that_starts_again_releases_each_record_once(start_node: StartNode) -> None:
+    disk = SimulatedDisk()
+    topic = DelayedTopic(start_node(disk))
+    now = topic.now_ms
+    topic.send(due(b"1", now + 1_000), due(b"2", now + 2_000))
+    topic.wait(1.1)
+    assert topic.values() == [b"1"]
+    topic.node.stop()
+
+    again = start_node(disk)
+    again.clock.jump_wall_clock(now - again.clock.now_ms() + 1_500)
+    topic.node = again
+    topic.wait(0.1)
+    assert topic.values() == [b"1"]
+    topic.wait(1)
+
+    assert topic.values() == [b"1", b"2"]
+
+
+def test_a_cancelled_record_is_not_delivered(topic: DelayedTopic) -> None:
+    now = topic.now_ms
+    topic.send(due(b"1", now + 1_000, key=b"a"), due(b"2", now + 1_000, key=b"b"))
+    topic.send(due(b"", key=b"a", cancels=True))
+    topic.send(due(b"3", now + 1_000, key=b"a"))
+    topic.wait(1.1)
+
+    assert topic.values() == [b"2", b"3"]
+    assert topic.held.record_count == 0
+
+
+def test_a_cancellation_survives_a_restart(start_node: StartNode) -> None:
+    disk = SimulatedDisk()
+    topic = DelayedTopic(start_node(disk))
+    now = topic.now_ms
+    topic.send(due(b"1", now + 1_000, key=b"a"))
+    topic.send(due(b"", key=b"a", cancels=True))
+    topic.node.stop()
+
+    topic.node = start_node(disk)
+    topic.wait(1.1)
+
+    assert topic.values() == []
+
+
+@pytest.mark.parametrize("value", [b"soon", b"", b"-1", b"9" * 20])
+def test_a_due_time_that_means_nothing_is_refused(topic: DelayedTopic, value: bytes) -> None:
+    answer = topic.send(due(b"0"), due(b"1", value))
+
+    assert answer.error_code == ErrorCode.INVALID_RECORD
+    assert [each.batch_index for each in answer.record_errors] == [1]
+    assert topic.values() == []
+
+
+def test_a_due_time_beyond_the_limit_is_refused(node: OneNode) -> None:
+    topic = DelayedTopic(node, {"ottla.delivery.delay.max.ms": "1000"})
+
+    assert topic.send(due(b"v", topic.now_ms + 1_001)).error_code == ErrorCode.INVALID_RECORD
+    assert topic.send(due(b"v", topic.now_ms + 1_000)).error_code == 0
+
+
+def test_a_cancellation_without_a_key_is_refused(topic: DelayedTopic) -> None:
+    assert topic.send(due(b"", cancels=True)).error_code == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize("limit", ["records", "bytes"])
+def test_a_partition_holds_no_more_than_it_may(node: OneNode, limit: str) -> None:
+    topic = DelayedTopic(
+        node, {f"ottla.delivery.delay.{limit}.max": "2" if limit == "records" else "300"}
+    )
+    at_ms = topic.now_ms + 1_000
+    answers = [topic.send(due(bytes(60), at_ms)).error_code for _ in range(4)]
+
+    assert answers[0] == 0
+    assert answers[3] == ErrorCode.POLICY_VIOLATION
+    assert topic.send(due(b"direct")).error_code == 0
+    topic.wait(1.1)
+    assert topic.send(due(b"later", topic.now_ms + 1_000)).error_code == 0
+
+
+def test_a_duplicate_of_a_held_batch_is_recognised(topic: DelayedTopic) -> None:
+    at_ms = topic.now_ms + 1_000
+    how = {"producer_id": ProducerId(7), "producer_epoch": ProducerEpoch(0)}
+    records = due(b"0", at_ms), due(b"1")
+    first = topic.send(*records, base_sequence=0, **how)
+    again = topic.send(*records, base_sequence=0, **how)
+    gap = topic.send(due(b"x"), base_sequence=5, **how)
+    following = topic.send(due(b"2"), base_sequence=2, **how)
+    topic.wait(1.1)
+
+    assert (first.error_code, again.error_code) == (0, 0)
+    assert first.base_offset == again.base_offset
+    assert gap.error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert following.error_code == 0
+    assert sorted(each or b"" for each in topic.values()) == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("codec", [Codec.ZSTD, Codec.LZ4])
+def test_compressed_batches_are_held(topic: DelayedTopic, codec: Codec) -> None:
+    now = topic.now_ms
+    topic.send(*(due(b"%d" % at, now + 10 * at + 10) for at in range(9)), codec=codec)
+    topic.wait(0.2)
+
+    assert topic.values() == [b"%d" % at for at in range(9)]
+
+
+def test_released_batches_have_the_codec_of_the_topic(node: OneNode) -> None:
+    topic = DelayedTopic(node, {"compression.type": "zstd"})
+    topic.send(due(b"v", topic.now_ms + 100))
+    topic.wait(0.2)
+
+    codecs = [header.codec for header, _ in topic.batches() if not header.is_control]
+    assert codecs == [Codec.ZSTD]
+    assert topic.values() == [b"v"]
+
+
+def test_a_clock_that_is_set_back_delivers_nothing_early(topic: DelayedTopic) -> None:
+    topic.send(due(b"v", topic.now_ms + 2_000))
+    topic.node.clock.jump_wall_clock(-10_000)
+    topic.wait(5)
+    assert topic.values() == []
+
+    topic.node.clock.jump_wall_clock(20_000)
+    topic.wait(1.1)
+    assert topic.values() == [b"v"]
+
+
+def test_deleted_records_are_not_delivered(topic: DelayedTopic) -> None:
+    now = topic.now_ms
+    topic.send(due(b"deleted", now + 1_000))
+    topic.send(due(b"kept", now + 1_000))
+    topic.node.log(NAME).delete_records_before(1)
+    topic.wait(1.1)
+
+    assert topic.node.log(NAME).log_start_offset == 1
+    assert [each.value for each in topic.records(1)] == [b"kept"]
+
+
+def test_retention_keeps_what_is_held(node: OneNode) -> None:
+    topic = DelayedTopic(
+        node, {"retention.ms": "100", "internal.segment.bytes": "300", "segment.ms": "1000"}
+    )
+    for number in range(10):
+        topic.send(due(b"%d" % number * 50))
+    topic.send(due(b"held", topic.now_ms + 5_000))
+    for number in range(10):
+        topic.send(due(b"%d" % number * 50))
+    topic.wait(1)
+    log = node.log(NAME)
+    log.delete_expired_segments(now_ms=topic.now_ms)
+    start = log.log_start_offset
+    topic.wait(5)
+
+    assert 0 < start <= 10
+    log.delete_expired_segments(now_ms=topic.now_ms + 10_000)
+    assert log.log_start_offset > 10
+
+
+def test_consumers_read_large_held_batches_away(topic: DelayedTopic) -> None:
+    for _ in range(30):
+        topic.send(*(due(bytes(100), topic.now_ms + 60_000) for _ in range(200)))
+    topic.send(due(b"visible"))
+
+    assert topic.values() == [b"visible"]
+    assert topic.held.record_count == 6_000
+
+
+def _open_transaction(topic: DelayedTopic, *values: bytes) -> None:
+    at_ms = topic.now_ms + 1_000
+    batch = build_batch(
+        numbered(due(value, at_ms) for value in values),
+        producer_id=ProducerId(7),
+        producer_epoch=ProducerEpoch(0),
+        base_sequence=0,
+        is_transactional=True,
+    )
+    topic.node.append(NAME, batch)
+
+
+def test_records_of_a_transaction_are_held_from_its_commit_on(topic: DelayedTopic) -> None:
+    _open_transaction(topic, b"1", b"2")
+    topic.wait(1.1)
+    assert topic.records(isolation_level=1) == []
+
+    topic.end_transaction(7, ControlRecordType.COMMIT)
+    topic.wait(0.1)
+
+    assert [each.value for each in topic.records(isolation_level=1)] == [b"1", b"2"]
+
+
+def test_records_of_an_aborted_transaction_are_never_delivered(topic: DelayedTopic) -> None:
+    _open_transaction(topic, b"1")
+    topic.end_transaction(7, ControlRecordType.ABORT)
+    topic.wait(1.1)
+
+    assert topic.values() == []
+    assert topic.held.record_count == 0
+
+
+def test_a_large_batch_is_held_in_steps(topic: DelayedTopic) -> None:
+    at_ms = topic.now_ms + 1_000
+    topic.send(*(due(b"%d" % at, at_ms) for at in range(3_000)))
+    topic.wait(1.5)
+
+    assert topic.values() == [b"%d" % at for at in range(3_000)]
+
+
+def test_a_large_direct_batch_waits_behind_one_that_is_due(topic: DelayedTopic) -> None:
+    topic.send(due(b"held", topic.now_ms + 1_000))
+    topic.node.clock.jump_wall_clock(1_000)
+    topic.send(*(due(b"%d" % at) for at in range(600)))
+    topic.wait(1.1)
+
+    assert topic.values() == [b"held", *(b"%d" % at for at in range(600))]
+
+
+def test_more_than_fits_into_memory_is_released(topic: DelayedTopic) -> None:
+    at_ms = topic.now_ms + 1_000
+    for batch in range(30):
+        numbers = range(batch * 400, batch * 400 + 400)
+        topic.send(*(due(b"%d" % at, at_ms + at % 7) for at in numbers))
+    topic.wait(3)
+
+    expected = sorted(range(12_000), key=lambda at: (at % 7, at))
+    assert topic.values() == [b"%d" % at for at in expected]
+
+
+def test_a_client_cannot_mark_a_batch_as_held(topic: DelayedTopic) -> None:
+    from ottla.wire.records.builder import seal_batch
+    from ottla.wire.records.header import HEADER_BYTES, HELD_FLAG, RELEASED_FLAG, read_header
+
+    batch = bytes(build_batch(numbered([due(b"v")])))
+    header = read_header(batch)
+    for flag in (HELD_FLAG, RELEASED_FLAG):
+        marked = seal_batch(header._replace(attributes=flag), batch[HEADER_BYTES:])
+        assert topic.send_batch(bytes(marked)).error_code == ErrorCode.INVALID_RECORD
