@@ -12,12 +12,13 @@ from ottla.broker.replicas.removed_logs import RemovedLogs
 from ottla.controller import chores
 from ottla.controller.operations import undelete_topic
 from ottla.controller.operations.leadership import PartitionChanges
-from ottla.metadata import MetadataImage, PartitionRegistration
+from ottla.metadata import MetadataImage
 from ottla.simulation.claims.deletion_claims import (
     NothingIsPurgedEarly,
     PurgedTopicsAreGone,
     UndeletedTopicsAreWhole,
 )
+from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
 from tests.support.mutants.planting import Mutant, replacing
 
 
@@ -56,12 +57,9 @@ def _expiring_early() -> Iterator[None]:
 class _EveryReplicaIsInSync(PartitionChanges):
     """Restoring takes every replica for in sync, also those that were behind at the deletion."""
 
-    def record(self, topic: Any, partition_id: int, **how: Any) -> Any:
-        partition: PartitionRegistration = topic.partitions[partition_id]
-        topic.partitions[partition_id] = partition._replace(
-            isr=partition.replicas, leader=partition.replicas[-1]
-        )
-        return super().record(topic, partition_id, **how)
+    def record(self, topic: Any, partition_id: int, **_how: Any) -> PartitionChangeRecord:
+        replicas = topic.partitions[partition_id].replicas
+        return PartitionChangeRecord(isr=list(replicas), leader=replicas[-1])
 
 
 def _returns_never(_image: MetadataImage, _topic_id: Any) -> bool:

@@ -45,7 +45,7 @@ CHANGES_PER_REQUEST: Final = 100
 # The salts of these take this process some milliseconds each, and a request has one.
 _ALONE: Final = (SetCredential, DeleteCredential, AwaitMoves)
 # What the cluster can check without doing it.
-_VALIDATED: Final = (CreateTopic, AddPartitions, AlterResource, AlterQuotas)
+_VALIDATED: Final = (CreateTopic, AddPartitions, AlterResource, AlterQuotas, DeleteTopic)
 _POLL_SECONDS: Final = 0.2
 
 
@@ -122,7 +122,7 @@ class Executor:
             case MoveReplicas():
                 return await move_replicas(self._admin, batch)
             case _:
-                return await delete_topics(self._admin, batch)
+                return await delete_topics(self._admin, batch, validate_only=validate_only)
 
     async def _send_access(self, batch: Sequence[Change]) -> list[ChangeResult]:
         first = batch[0]

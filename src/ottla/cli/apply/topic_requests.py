@@ -9,6 +9,7 @@ from ottla.cli.apply.changes import AddPartitions, CreateTopic, DeleteTopic, Mov
 from ottla.cli.apply.secrets_of_files import Secrets, value_of
 from ottla.cli.connection.admin_connection import doing
 from ottla.cli.connection.cluster_errors import refused
+from ottla.cli.connection.protected_topics import protected_topics
 from ottla.cli.exit_codes import CommandError
 from ottla.client.administration.admin import Admin
 from ottla.client.administration.results import Results
@@ -55,7 +56,11 @@ async def move_replicas(admin: Admin, changes: Sequence[MoveReplicas]) -> Refusa
     }
 
 
-async def delete_topics(admin: Admin, changes: Sequence[DeleteTopic]) -> Refusals:
+async def delete_topics(
+    admin: Admin, changes: Sequence[DeleteTopic], *, validate_only: bool = False
+) -> Refusals:
+    if validate_only:
+        return await protected_topics(admin, (change.name for change in changes))
     with doing("delete topics"):
         return _refusals("delete", await admin.delete_topics(change.name for change in changes))
 

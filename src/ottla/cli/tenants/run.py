@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ottla.cli.connection.admin_connection import doing
+from ottla.cli.connection.protected_topics import protected_topics
 from ottla.cli.display.cells import NOTHING, count
 from ottla.cli.display.terminal import Terminal, new_table
 from ottla.cli.exit_codes import CommandError, ExitCode
@@ -105,6 +106,8 @@ async def delete_tenant(
             "Give --with-topics to delete them, too.",
             exit_code=ExitCode.REFUSED,
         )
+    for error in (await protected_topics(admin, topics)).values():
+        raise error
     # Last the tenant itself, so that a command that failed can be run again.
     with doing(f"delete the topics of {name}"):
         (await admin.delete_topics(topics)).all()

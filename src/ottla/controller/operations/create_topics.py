@@ -28,7 +28,11 @@ from ottla.controller.operations.coordinator_topics import check_configs
 from ottla.controller.operations.new_partitions import NewPartitions, check_partition_count
 from ottla.controller.operations.owner_limits import OwnedTopics, owner_of_new
 from ottla.controller.operations.topic_names import check_new_name
-from ottla.controller.operations.undelete_topic import UNDELETE, undelete_topic
+from ottla.controller.operations.undelete_topic import (
+    UNDELETE,
+    restored_before,
+    undelete_topic,
+)
 from ottla.metadata import MetadataImage, PartitionRegistration
 from ottla.metadata.topic_owner import topic_record
 from ottla.model import ErrorCode, KafkaError
@@ -110,8 +114,12 @@ def _create_topic(
     owned: OwnedTopics,
     records: list[Message],
 ) -> CreatableTopicResult:
-    check_new_name(topic.name, image.topics)
     configs = _configs(topic)
+    if UNDELETE in configs:
+        restored = restored_before(image, topic, configs, context)
+        if restored is not None:
+            return restored
+    check_new_name(topic.name, image.topics)
     if UNDELETE in configs:
         return undelete_topic(image, topic, configs, context, owned, records)
     resource = ConfigResource(ConfigResourceType.TOPIC, topic.name)

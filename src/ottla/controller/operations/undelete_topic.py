@@ -20,7 +20,7 @@ from ottla.controller.operations.owner_limits import OwnedTopics
 from ottla.metadata import DeletedTopic, MetadataImage, TopicImage
 from ottla.metadata.deleted_topic import own_configs
 from ottla.metadata.topic_owner import topic_record
-from ottla.model import ErrorCode, KafkaError, uuid_from_text
+from ottla.model import ErrorCode, KafkaError, uuid_from_text, uuid_to_text
 from ottla.security.acls.acl import CLUSTER_NAME, AclOperation, ResourceType
 from ottla.security.acls.rights import Rights
 from ottla.wire.messages.create_topics import CreatableTopic, CreatableTopicResult
@@ -29,6 +29,21 @@ from ottla.wire.schema import Message
 # In a CreateTopics request; it is not stored.
 UNDELETE: Final = "ottla.undelete"
 _DEFAULT: Final = -1
+
+
+def restored_before(
+    image: MetadataImage,
+    requested: CreatableTopic,
+    configs: Mapping[str, str],
+    context: Context,
+) -> CreatableTopicResult | None:
+    """The result if a request has restored this topic under this name already: a client repeats a
+    request whose response is lost. None otherwise."""
+    topic = image.topics.by_name.get(requested.name)
+    if topic is None or uuid_to_text(topic.id) != configs[UNDELETE]:
+        return None
+    _check_rights(topic.name, configs[UNDELETE], topic.name, context.rights)
+    return _result(topic, image.topic_configs(topic.name), context)
 
 
 def undelete_topic(
@@ -42,7 +57,7 @@ def undelete_topic(
     """Adds the records to `records`. The caller has checked the new name."""
     _check_request(requested, configs)
     deleted = _find(image, configs[UNDELETE])
-    _check_rights(deleted, requested.name, context.rights)
+    _check_rights(deleted.name, configs[UNDELETE], requested.name, context.rights)
     owned.add(requested.name, deleted.owner, topics=1, partitions=len(deleted.partitions))
     context.quota.take(len(deleted.partitions))
     stored = ConfigResource(ConfigResourceType.TOPIC, deleted.resource_name)
@@ -61,13 +76,21 @@ def undelete_topic(
         )
         records.append(restored.to_record(deleted.id, partition_id))
     records += removal_records(image, deleted)
+    return _result(
+        TopicImage(deleted.id, requested.name, deleted.partitions), restored_configs, context
+    )
+
+
+def _result(
+    topic: TopicImage, configs: Mapping[str, str], context: Context
+) -> CreatableTopicResult:
     return CreatableTopicResult(
-        name=requested.name,
-        topic_id=deleted.id,
+        name=topic.name,
+        topic_id=topic.id,
         error_message=None,
-        num_partitions=len(deleted.partitions),
-        replication_factor=len(deleted.partitions[0].replicas),
-        configs=context.descriptions.of_topic(restored_configs),
+        num_partitions=len(topic.partitions),
+        replication_factor=len(topic.partitions[0].replicas),
+        configs=context.descriptions.of_topic(configs),
     )
 
 
@@ -103,16 +126,16 @@ def _find(image: MetadataImage, text: str) -> DeletedTopic:
     return deleted
 
 
-def _check_rights(deleted: DeletedTopic, new_name: str, rights: Rights) -> None:
+def _check_rights(name: str, topic_id: str, new_name: str, rights: Rights) -> None:
     on_cluster = rights.allows_quietly(AclOperation.DELETE, ResourceType.CLUSTER, CLUSTER_NAME)
-    may_describe = rights.allows(AclOperation.DESCRIBE, ResourceType.TOPIC, deleted.name)
+    may_describe = rights.allows(AclOperation.DESCRIBE, ResourceType.TOPIC, name)
     if not (on_cluster or may_describe):
-        raise _unknown(deleted.resource_name.rpartition("~")[2])
+        raise _unknown(topic_id)
     if not on_cluster:
-        rights.require(AclOperation.DELETE, ResourceType.TOPIC, deleted.name)
-    if new_name != deleted.name:
+        rights.require(AclOperation.DELETE, ResourceType.TOPIC, name)
+    if new_name != name:
         # Rights under the new name may be others.
-        rights.require(AclOperation.READ, ResourceType.TOPIC, deleted.name)
+        rights.require(AclOperation.READ, ResourceType.TOPIC, name)
 
 
 def _unknown(text: str) -> KafkaError:

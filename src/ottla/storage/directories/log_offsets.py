@@ -49,11 +49,12 @@ class LogCheckpoints:
         }
 
     def write(self, offsets: Mapping[TopicPartition, LogOffsets]) -> None:
-        """Writes all of them, durably."""
-        self.write_recovery_points({name: each.recovery_point for name, each in offsets.items()})
+        """Writes all of them, durably. The recovery points are last: a partition that has one has
+        its other offsets, too."""
         starts = {name: each.log_start_offset for name, each in offsets.items()}
         self._log_starts.write({name: offset for name, offset in starts.items() if offset})
         self._high_watermarks.write({name: each.high_watermark for name, each in offsets.items()})
+        self.write_recovery_points({name: each.recovery_point for name, each in offsets.items()})
 
     def write_recovery_points(self, points: Mapping[TopicPartition, int]) -> None:
         self._recovery_points.write(points)

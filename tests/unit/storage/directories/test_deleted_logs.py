@@ -1,0 +1,158 @@
+"""Logs of deleted topics: aside and back, whatever moment the power fails at."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from ottla.model import TopicPartition, Uuid
+from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.simulation.disk.disk_faults import PowerLost
+from ottla.simulation.seams.dice import SeededDice
+from ottla.storage.directories.deleted_logs import FILE_NAME, KeptLog
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_offsets import LogOffsets
+from ottla.storage.log_config import LogConfig
+from tests.support.storage.batches import batch_of
+
+ORDERS = TopicPartition("orders", 0)
+RENAMED = TopicPartition("other", 0)
+TOPIC_ID = Uuid(bytes(range(16)))
+CONFIG = LogConfig(segment_bytes=1_000)
+RECORDS = 30
+START = 12
+
+
+def opened(disk: SimulatedDisk) -> LogDirectory:
+    directory = LogDirectory(disk, "/logs")
+    directory.load(lambda _: CONFIG, now_ms=0)
+    return directory
+
+
+def with_records(disk: SimulatedDisk) -> LogDirectory:
+    """Records, of which the first were deleted by DeleteRecords."""
+    directory = opened(disk)
+    log = directory.create_log(ORDERS, TOPIC_ID, CONFIG, now_ms=0)
+    for number in range(RECORDS):
+        log.append_as_leader(batch_of(b"%d" % number), leader_epoch=0, now_ms=1_000)
+    log.advance_high_watermark(RECORDS)
+    log.delete_records_before(START)
+    log.flush()
+    directory.write_checkpoints()
+    return directory
+
+
+def set_aside(directory: LogDirectory, name: TopicPartition = ORDERS) -> None:
+    log = directory.logs[name]
+    kept = KeptLog(TOPIC_ID, name, LogOffsets.of(log), compacted_up_to=0, size=1)
+    directory.let_go([name])
+    directory.deleted.add(directory.deleted.keep([kept]))
+
+
+def restore(directory: LogDirectory, name: TopicPartition = ORDERS) -> None:
+    deleted = directory.deleted.get(TOPIC_ID, name.partition)
+    assert deleted is not None
+    directory.prepare_names([name])
+    directory.deleted.take(deleted)
+    directory.adopt(directory.deleted.restore(deleted, name, CONFIG, now_ms=0))
+    directory.write_checkpoints()
+    directory.deleted.complete([name])
+
+
+def offsets(directory: LogDirectory, name: TopicPartition = ORDERS) -> tuple[int, int, int]:
+    log = directory.logs[name]
+    return log.log_start_offset, log.high_watermark, log.log_end_offset
+
+
+@pytest.mark.parametrize("name", [ORDERS, RENAMED])
+def test_a_log_comes_back_with_its_offsets(name: TopicPartition) -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    set_aside(directory)
+    assert not directory.logs
+    assert directory.deleted.size == 1
+
+    restore(directory, name)
+
+    assert offsets(directory, name) == (START, RECORDS, RECORDS)
+    assert len(directory.deleted) == 0
+    assert not disk.exists(f"/logs/{name}/{FILE_NAME}")
+    directory.logs[name].append_as_leader(batch_of(b"more"), leader_epoch=1, now_ms=2_000)
+    directory.close(broker_epoch=1)
+    assert offsets(opened(disk), name) == (START, RECORDS, RECORDS + 1)
+
+
+def test_a_restart_finds_what_is_aside_and_how_large_it_is() -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    set_aside(directory)
+    directory.close(broker_epoch=1)
+
+    directory = opened(disk)
+
+    assert not directory.logs
+    assert directory.deleted.size > RECORDS * 60
+    restore(directory)
+    assert offsets(directory) == (START, RECORDS, RECORDS)
+
+
+def test_a_large_name_is_found_by_its_id() -> None:
+    """The directory's name has only a part of it."""
+    name = TopicPartition("o" * 249, 7)
+    disk = SimulatedDisk()
+    directory = opened(disk)
+    log = directory.create_log(name, TOPIC_ID, CONFIG, now_ms=0)
+    log.append_as_leader(batch_of(b"1"), leader_epoch=0, now_ms=1_000)
+    set_aside(directory, name)
+    directory.close(broker_epoch=1)
+
+    directory = opened(disk)
+    restore(directory, name)
+
+    assert directory.logs[name].log_end_offset == 1
+
+
+def test_another_topic_of_the_name_does_not_share_the_offsets() -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    set_aside(directory)
+    other = directory.create_log(ORDERS, Uuid(b"?" * 16), CONFIG, now_ms=0)
+    other.append_as_leader(batch_of(b"new"), leader_epoch=0, now_ms=1_000)
+
+    restore(directory, RENAMED)
+
+    assert offsets(directory, RENAMED) == (START, RECORDS, RECORDS)
+    assert offsets(directory)[::2] == (0, 1)
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_power_loss_loses_the_log_or_brings_deleted_records_back(
+    seed: int, is_restored: bool
+) -> None:
+    """At each change of the disk: while it is set aside, or while it is restored."""
+    for changes in range(100):
+        disk = SimulatedDisk()
+        directory = with_records(disk)
+        if is_restored:
+            set_aside(directory)
+        disk.faults.power_off_after(changes)
+        was_complete = False
+        with suppress(PowerLost):
+            if is_restored:
+                restore(directory)
+            else:
+                set_aside(directory)
+            was_complete = True
+        disk.faults.power_on()
+        disk.crash(SeededDice(f"{seed} {changes}"))
+
+        directory = opened(disk)
+        if not directory.logs:
+            restore(directory)
+
+        assert offsets(directory) in [(START, RECORDS, RECORDS), (START, 0, RECORDS)], changes
+        if was_complete:
+            return
+    pytest.fail("it takes more than a hundred changes")
