@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from confluent_kafka import Producer
+
 from ottla.client.administration.deleted_topics import DeletedTopicDescription
 from ottla.client.errors import UnknownTopicOrPartitionError
 from ottla.client.sync import Admin
@@ -22,7 +24,7 @@ STEADY = 50
 # A producer that is still open would create the topic again.
 PROPERTIES = {"auto.create.topics.enable": "false"}
 DISK_BYTES = 48 << 20
-LARGE_VALUE_BYTES = 100_000
+LARGE_VALUE_BYTES, LARGE_VALUES = 100_000, 100
 
 
 @contextmanager
@@ -47,6 +49,14 @@ def undelete(cluster: ClusterProcesses) -> None:
     (topic,) = deleted(cluster)
     with administrator(cluster) as admin:
         admin.undelete_topic(topic)
+
+
+def fill(cluster: ClusterProcesses, topic: str) -> None:
+    """Writes ten megabytes."""
+    producer = Producer({**cluster.client, "linger.ms": 0})
+    for _ in range(LARGE_VALUES):
+        producer.produce(topic, bytes(LARGE_VALUE_BYTES), partition=0)
+    assert producer.flush(60) == 0
 
 
 def directories(node: NodeOfCluster, state: DirectoryState, topic: str = TOPIC) -> int:
@@ -139,10 +149,7 @@ def test_deleted_topics_go_first_when_a_disk_runs_full(tmp_path: Path) -> None:
         with cluster:
             for topic in ("first", "second"):
                 create_topic(cluster, topic, [(1, 2, 3)], {"segment.bytes": "1048576"})
-                with TimedProducer(
-                    cluster.client, topic, 1, value_bytes=LARGE_VALUE_BYTES
-                ) as producer:
-                    producer.wait_acknowledged(more=STEADY)
+                fill(cluster, topic)
                 delete(cluster, topic)
             create_topic(cluster, TOPIC, REPLICAS, {"segment.bytes": "1048576"})
             with Reader(cluster.client, TOPIC, len(REPLICAS)) as reader:

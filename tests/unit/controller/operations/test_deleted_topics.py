@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ottla.controller.api_rights import RIGHTS
 from ottla.controller.operations.create_topics import create_topics
 from ottla.controller.operations.delete_topics import delete_topics
 from ottla.controller.operations.deleted_topics import expired_topics, purge_expired_topics
@@ -12,7 +13,9 @@ from ottla.metadata import MetadataImage, image_records
 from ottla.metadata.deleted_topic import DeletedTopic, decode_partition, encode_partition
 from ottla.metadata.difference import difference
 from ottla.model import ErrorCode, Uuid, uuid_to_text
+from ottla.security.acls.acl import AclBinding, AclOperation, ResourceType
 from ottla.security.acls.rights import UNRESTRICTED, Rights
+from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
@@ -38,6 +41,7 @@ from tests.support.controller.cluster_images import (
     topic,
     uuid,
 )
+from tests.support.security.acls import ALICE, acl, rights_of
 
 DAY_MS = 86_400_000
 ORDERS = uuid(1)
@@ -281,3 +285,51 @@ def test_a_partition_that_cannot_be_read_is_left_out(text: str) -> None:
     topic.take("ottla.deleted.partition.0", text)
     topic.take("ottla.deleted.partition.x", text)
     assert topic.partitions == {}
+
+
+CREATE = acl(AclOperation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
+DELETE, DESCRIBE, READ = (
+    acl(operation, ResourceType.TOPIC, "orders")
+    for operation in (AclOperation.DELETE, AclOperation.DESCRIBE, AclOperation.READ)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "bindings", "code"),
+    [
+        ("orders", (DELETE,), ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+        ("orders", (CREATE,), ErrorCode.UNKNOWN_TOPIC_ID),
+        ("orders", (CREATE, DESCRIBE), ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+        ("orders", (CREATE, DELETE), ErrorCode.NONE),
+        ("other", (CREATE, DELETE), ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+        ("other", (CREATE, DELETE, READ), ErrorCode.NONE),
+    ],
+)
+def test_restoring_needs_the_rights_to_create_and_to_delete(
+    name: str, bindings: tuple[AclBinding, ...], code: ErrorCode
+) -> None:
+    image, _ = delete(cluster(), "orders")
+    rights = rights_of(ALICE, *bindings).declaring(RIGHTS[ApiKey.CREATE_TOPICS])
+    after, result = undelete(image, name=name, rights=rights)
+    assert result.error_code == code
+    assert (name in after.topics.by_name) == (code is ErrorCode.NONE)
+
+
+@pytest.mark.parametrize(
+    ("bindings", "code"),
+    [
+        ((), ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+        ((DESCRIBE,), ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+        ((DELETE,), ErrorCode.NONE),
+    ],
+)
+def test_purging_needs_the_right_to_delete(
+    bindings: tuple[AclBinding, ...], code: ErrorCode
+) -> None:
+    image, _ = delete(cluster(), "orders")
+    (found,) = image.deleted_topics
+    rights = rights_of(ALICE, *bindings).declaring(RIGHTS[ApiKey.DELETE_TOPICS])
+    request = DeleteTopicsRequest(topic_names=[found.resource_name])
+    records, response = delete_topics(image, request, context(rights=rights))
+    assert response.responses[0].error_code == code
+    assert bool(records) == (code is ErrorCode.NONE)
