@@ -9,7 +9,7 @@ CODE := src tests benchmarks scripts
 # Every worker and every node that tests start would compile what they import anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform conform-registry conform-gateway format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
+.PHONY: help setup demo test tested sim soak copy exactly-once pipelines judge-all conform conform-registry conform-karapace conform-gateway format check docs docs-configs docs-metrics dashboard words bench release-check lock judge connector librdkafka clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -54,9 +54,13 @@ judge-all: $(STAMP) judge ## check every log that the property tests write with 
 conform: $(STAMP) librdkafka ## run librdkafka's own test programs, and tests of clients in Go
 	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/librdkafka tests/conformance/go_clients
 
-conform-registry: $(STAMP) ## run confluent-kafka-python's registry tests on a registry
+conform-registry: $(STAMP) ## run confluent-kafka-python's registry tests and franz-go's client on a registry
 	@scripts/fetch-registry-tests .cache/registry
 	@OTTLA_CONFORM=1 $(BIN)/python -m pytest -q tests/conformance/registry
+
+conform-karapace: $(STAMP) ## run Karapace's tests of its registry on a registry, where Python 3.12 is present
+	@scripts/fetch-karapace .cache/karapace
+	@$(BIN)/python -m tests.conformance.registry.karapace .cache/karapace
 
 format: $(STAMP) ## format the code, and fix what lint can fix
 	@$(BIN)/ruff format --quiet $(CODE)

@@ -65,6 +65,8 @@ def unit_of(nodeid: str) -> str:
             return "Kafka's clients and tools"
         case ["conformance", "kafka", *_]:
             return "Kafka's classes"
+        case ["conformance", "gateway", *_] if "[kafka" in rest:
+            return "Kafka, gateways in front of it"
         case ["docs", *_]:
             # Each document has a network of its own.
             return nodeid

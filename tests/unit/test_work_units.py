@@ -20,6 +20,14 @@ def test_all_tests_of_kafkas_classes_share_one_worker() -> None:
     assert unit_of(judged) != unit_of(TOOLS)
 
 
+def test_one_apache_kafka_serves_all_tests_of_gateways() -> None:
+    calls = "tests/conformance/gateway/test_calls.py::test_a"
+    streams = "tests/conformance/gateway/test_streams.py::test_b"
+    assert unit_of(f"{calls}[kafka]") == unit_of(f"{streams}[kafka-x]")
+    assert unit_of(f"{calls}[ottla]") != unit_of(f"{calls}[kafka]")
+    assert unit_of(f"{calls}[ottla]") != unit_of(f"{streams}[ottla]")
+
+
 def test_two_spark_sessions_serve_all_modules() -> None:
     modules = [path.name for path in (Path(__file__).parents[1] / "pipeline").glob("test_*.py")]
     assert set(modules) > SOURCE_AND_SINK

@@ -8,20 +8,19 @@ from itertools import count
 import pytest
 
 from ottla.testing import Cluster
-from tests.conformance.kafka.process import reason_unavailable as no_kafka
-from tests.support.kafka.kafka_broker import Broker, KafkaBroker, kafka_broker
-from tests.support.soak import IS_SOAK
+from tests.support.kafka.kafka_broker import Broker, kafka_broker
+from tests.support.web.brokers import BROKERS
 from tests.support.web.gateway_process import GatewayProcess, running_gateway_process
 
-KAFKA = pytest.param("kafka", marks=pytest.mark.skipif(bool(no_kafka()), reason="needs its jars"))
-# A group does not wait for more members.
-_SETTINGS = {"group.initial.rebalance.delay.ms": "0"}
+# A group does not wait for more members, and notices a gateway that was killed soon.
+_SETTINGS = {"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "1000"}
 _numbers = count()
 
 
-@pytest.fixture(scope="package", params=["ottla", KAFKA])
+@pytest.fixture(scope="package", params=BROKERS)
 def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
-    with Cluster() if request.param == "ottla" else kafka_broker(_SETTINGS) as broker:
+    is_ours = request.param == "ottla"
+    with Cluster(properties=_SETTINGS) if is_ours else kafka_broker(_SETTINGS) as broker:
         yield broker
 
 
@@ -41,10 +40,3 @@ def topic(broker: Broker) -> str:
 @pytest.fixture
 def group() -> str:
     return f"group-{next(_numbers)}"
-
-
-@pytest.fixture
-def ours(broker: Broker) -> None:
-    """Skips Apache Kafka, except in a soak test: what is tested is the gateway's own work."""
-    if isinstance(broker, KafkaBroker) and not IS_SOAK:
-        pytest.skip("with Apache Kafka: OTTLA_SOAK=1")

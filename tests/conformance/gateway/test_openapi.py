@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 
@@ -13,9 +12,10 @@ from ottla.web.gateway.openapi.document import OPERATIONS, openapi_document
 from ottla.web.gateway.openapi.pages import example_request
 from tests.support.kafka.kafka_broker import Broker
 from tests.support.soak import IS_SOAK
+from tests.support.web.brokers import OURS
 from tests.support.web.gateway_process import GatewayProcess
 
-pytestmark = pytest.mark.usefixtures("ours")
+pytestmark = OURS
 # Long polls would make a short test long.
 QUICK = {"timeout_ms": 50, "timeout": 50}
 EXAMPLES = 300 if IS_SOAK else 6

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 from http.client import HTTPException
+from time import perf_counter
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.conformance.clients import TIMEOUT_S
 from tests.support.kafka.kafka_broker import Broker
+from tests.support.web.brokers import OURS
 from tests.support.web.gateway_process import GatewayProcess, running_gateway_process
 
-pytestmark = pytest.mark.usefixtures("ours")
+pytestmark = OURS
+
+SESSION_TIMEOUT_S = 2
 
 
 def test_the_gateway_that_has_a_consumer_is_named(
@@ -21,7 +25,9 @@ def test_the_gateway_that_has_a_consumer_is_named(
     with running_gateway_process(broker.bootstrap) as other:
         answer = gateway.post(f"/consumers/{group}/subscribe", {"topics": [topic]})
         assert answer["owner"] == gateway.url
-        gateway.get(f"/consumers/{group}/poll?timeout_ms=3000")
+        gateway.post(f"/topics/{topic}/messages", {"value": None})
+        # It is a member of the group when it returns messages.
+        assert gateway.get(f"/consumers/{group}/poll?timeout_ms=10000")["messages"]
         for method, call, body in (
             ("GET", "poll", None),
             ("POST", "subscribe", {"topics": [topic]}),
@@ -42,20 +48,24 @@ def test_the_partitions_of_a_killed_gateway_go_to_the_others(
 ) -> None:
     messages = [{"value": None, "partition": number % 3} for number in range(30)]
     gateway.post(f"/topics/{topic}/messages/batch", {"messages": messages})
-    with running_gateway_process(broker.bootstrap) as killed:
+    with running_gateway_process(
+        broker.bootstrap, ["--limit", f"sessions.timeout_s={SESSION_TIMEOUT_S}"]
+    ) as killed:
         killed.post(f"/consumers/{group}/subscribe", {"topics": [topic]})
         found = killed.get(f"/consumers/{group}/poll?timeout_ms=5000")["messages"]
         assert found
         killed.kill()
     # Nothing was committed: all of it is read again.
     gateway.post(f"/consumers/{group}/subscribe?takeover=true", {"topics": [topic]})
-    places = set()
+    places, began = set(), perf_counter()
     for _ in range(30):
         page = gateway.get(f"/consumers/{group}/poll?timeout_ms=2000")["messages"]
         places |= {(each["partition"], each["offset"]) for each in page}
         if len(places) == 30:
             break
     assert len(places) == 30
+    # The other one does not wait for the default, ten seconds.
+    assert perf_counter() - began < 2 * SESSION_TIMEOUT_S + 5
 
 
 @pytest.mark.parametrize("path", ["messages", "messages/batch"])

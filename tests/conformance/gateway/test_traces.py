@@ -14,9 +14,10 @@ from tests.conformance.gateway.test_calls import consumed
 from tests.support.kafka.kafka_broker import Broker
 from tests.support.monitoring.otlp_collector import CollectedSpan, OtlpCollector
 from tests.support.nodes.cluster_processes import wait_until
+from tests.support.web.brokers import OURS
 from tests.support.web.gateway_process import GatewayProcess, running_gateway_process
 
-pytestmark = pytest.mark.usefixtures("ours")
+pytestmark = OURS
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CALLER = "b7ad6b7169203331"
 HEADERS = {"traceparent": f"00-{TRACE}-{CALLER}-01", "tracestate": "congo=1"}

@@ -121,6 +121,9 @@ class FakeConsumer:
     def assignment(self) -> list[TopicPartition]:
         return list(self._positions)
 
+    def is_placed(self) -> bool:
+        return True
+
     async def poll(
         self, *, max_records: int, max_bytes: int, wait_s: float
     ) -> Sequence[ConsumedRecord]:

@@ -22,6 +22,7 @@ class ConsumerOptions:
     client_id: str
     auto_offset_reset: str = "earliest"
     isolation_level: str = "read_uncommitted"
+    session_timeout_s: float = 10.0
 
 
 class PartitionReplica(NamedTuple):
@@ -54,6 +55,9 @@ class SessionConsumer(Protocol):
     def subscription(self) -> list[str]: ...
 
     def assignment(self) -> list[TopicPartition]: ...
+
+    def is_placed(self) -> bool:
+        """Whether the group has decided which partitions it reads, if any, since it subscribed."""
 
     async def poll(
         self, *, max_records: int, max_bytes: int, wait_s: float

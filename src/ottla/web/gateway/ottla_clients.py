@@ -25,9 +25,7 @@ from ottla.web.gateway.cluster_problems import CLIENT_ERRORS
 from ottla.web.gateway.linear_pattern import LinearPattern
 from ottla.web.gateway.messages.bodies import OutgoingMessage
 
-# A member of a gateway that was killed is replaced after this time.
-_SESSION_TIMEOUT_MS: Final = 10_000
-_HEARTBEAT_MS: Final = 2_000
+_HEARTBEATS: Final = 5
 _PREFETCH_BYTES: Final = 1 << 20
 # A request waits no longer for room in the producer.
 _BLOCK_MS: Final = 1_000
@@ -66,6 +64,7 @@ class OttlaClientFactory:
             raise
 
     async def start_consumer(self, options: ConsumerOptions) -> ReadingConsumer:
+        session_ms = int(options.session_timeout_s * 1_000)
         consumer = Consumer(
             {
                 **self._properties,
@@ -75,8 +74,8 @@ class OttlaClientFactory:
                 "isolation.level": options.isolation_level,
                 "enable.auto.commit": False,
                 "allow.auto.create.topics": False,
-                "session.timeout.ms": _SESSION_TIMEOUT_MS,
-                "heartbeat.interval.ms": _HEARTBEAT_MS,
+                "session.timeout.ms": session_ms,
+                "heartbeat.interval.ms": session_ms // _HEARTBEATS,
                 "prefetch.max.bytes": _PREFETCH_BYTES,
                 "default.api.timeout.ms": _CALL_MS,
             },
@@ -140,16 +139,24 @@ class ReadingConsumer:
         self._kept: list[ConsumedRecord] = []
         # Of tending, for the next poll.
         self._failure: Exception | None = None
+        self._is_placed = False
 
     async def close(self) -> None:
         await self._consumer.close(timeout=_CALL_MS / 1_000)
 
     async def subscribe(self, topics: Sequence[str]) -> None:
-        await self._consumer.subscribe(topics, on_revoked=self._forget, on_lost=self._forget)
+        self._is_placed = False
+        await self._consumer.subscribe(
+            topics, on_assigned=self._placed, on_revoked=self._forget, on_lost=self._forget
+        )
 
     async def subscribe_pattern(self, pattern: str) -> None:
+        self._is_placed = False
         await self._consumer.subscribe(
-            pattern=LinearPattern(pattern), on_revoked=self._forget, on_lost=self._forget
+            pattern=LinearPattern(pattern),
+            on_assigned=self._placed,
+            on_revoked=self._forget,
+            on_lost=self._forget,
         )
 
     async def assign(self, partitions: Sequence[TopicPartition]) -> None:
@@ -165,6 +172,9 @@ class ReadingConsumer:
 
     def assignment(self) -> list[TopicPartition]:
         return sorted(self._consumer.assignment())
+
+    def is_placed(self) -> bool:
+        return self._is_placed
 
     async def poll(
         self, *, max_records: int, max_bytes: int, wait_s: float
@@ -210,6 +220,9 @@ class ReadingConsumer:
         self, partitions: Sequence[TopicPartition]
     ) -> Mapping[TopicPartition, OffsetAndMetadata | None]:
         return await self._consumer.committed(partitions)
+
+    def _placed(self, _partitions: frozenset[TopicPartition]) -> None:
+        self._is_placed = True
 
     def _forget(self, partitions: frozenset[TopicPartition] | set[TopicPartition]) -> None:
         self._kept = [

@@ -34,6 +34,7 @@ _EXPIRY_INTERVAL_S: Final = 1.0
 _AUTO_COMMIT_S: Final = 5.0
 _TEND_INTERVAL_S: Final = 0.25
 _ASSIGNMENT_WAIT_S: Final = 5.0
+_NONE_WAIT_S: Final = 1.0
 _ASSIGNMENT_POLL_S: Final = 0.02
 # Modes of members.
 _JOINS: Final = ("topics", "pattern")
@@ -108,7 +109,9 @@ class GatewaySessions:
         reset: str = "earliest",
         isolation: str = "read_uncommitted",
     ) -> ConsumerOptions:
-        return ConsumerOptions(group, client_id_of(self.owner, instance), reset, isolation)
+        timeout_s = self.table.limits.timeout_s
+        client_id = client_id_of(self.owner, instance)
+        return ConsumerOptions(group, client_id, reset, isolation, timeout_s)
 
     async def close_session(self, name: SessionName) -> bool:
         """Leaves the group. False if there was no such session."""
@@ -252,9 +255,14 @@ class GatewaySessions:
         consumer.committed_at = self._clock.monotonic()
 
     async def wait_assigned(self, consumer: OpenConsumer) -> None:
-        """A consumer that has just subscribed is about to get its partitions."""
+        """A consumer that has just subscribed is about to get its partitions. One that got none
+        may get some when other members have given them up."""
         deadline = self._clock.monotonic() + _ASSIGNMENT_WAIT_S
+        was_placed = False
         while consumer.mode in _JOINS and not consumer.client.assignment():
+            if consumer.client.is_placed() and not was_placed:
+                was_placed = True
+                deadline = min(deadline, self._clock.monotonic() + _NONE_WAIT_S)
             if self._clock.monotonic() >= deadline:
                 break
             await consumer.client.tend()

@@ -32,10 +32,14 @@ class SessionName(NamedTuple):
 
 
 class SessionLimits(NamedTuple):
+    """`timeout_s` is the time after which a group goes on without the consumers of a gateway that
+    was killed."""
+
     sessions_max: int = 1_000
     per_caller_max: int = 200
     waiting_max: int = 16
     idle_s: float = 300.0
+    timeout_s: float = 10.0
 
 
 @dataclass(slots=True)
