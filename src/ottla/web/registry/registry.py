@@ -26,12 +26,12 @@ from ottla.web.registry.api.responses import render_problem
 from ottla.web.registry.api.routes import registry_routes
 from ottla.web.registry.operations.schema_work import SchemaWork
 from ottla.web.registry.operations.writes import RegistryWrites
-from ottla.web.registry.storing.forwarding import WriterClient, peer_context
-from ottla.web.registry.storing.membership import InstanceAddress
 from ottla.web.registry.storing.store import KafkaSchemaStore
 from ottla.web.service.application import WebApplication
 from ottla.web.service.cluster_login import ClusterLogin
+from ottla.web.service.forwarding import InstanceClient, peer_context
 from ottla.web.service.identity import NoAuthentication, WebAuthenticator
+from ottla.web.service.instance_address import InstanceAddress
 from ottla.web.service.listening import (
     HttpTls,
     ListenAddress,
@@ -80,7 +80,7 @@ class SchemaRegistry:
             settings.topic, settings.group_id, settings.properties, seams, self._apply
         )
         self._work = SchemaWork()
-        self._client = WriterClient(peer_context(settings.tls, settings.peer_ca))
+        self._client = InstanceClient(peer_context(settings.tls, settings.peer_ca))
         writes = RegistryWrites(self.state, self._append)
         lookups = Lookups(self.state, self._work, self._store, settings.group_id)
         changing = ChangingApi(

@@ -35,16 +35,16 @@ from ottla.web.registry.operations.schema_work import SchemaWork
 from ottla.web.registry.operations.settings import ChangingSettings
 from ottla.web.registry.operations.writes import RegistryWrites
 from ottla.web.registry.storing.appending import NotWriterError
-from ottla.web.registry.storing.forwarding import (
-    FORWARDED,
-    ForwardingFailedError,
-    NotForwardedError,
-    WriterClient,
-)
-from ottla.web.registry.storing.membership import InstanceAddress
 from ottla.web.registry.storing.store import SchemaStore
 from ottla.web.service.application import identity_of
 from ottla.web.service.bodies import decode_body, read_body
+from ottla.web.service.forwarding import (
+    FORWARDED,
+    ForwardingFailedError,
+    InstanceClient,
+    NotForwardedError,
+)
+from ottla.web.service.instance_address import InstanceAddress
 from ottla.web.service.paths import segment
 from ottla.web.service.problems import forbidden
 from ottla.web.service.request_traces import request_trace
@@ -66,7 +66,7 @@ class ChangingApi:
         writes: RegistryWrites,
         store: SchemaStore,
         clock: Clock,
-        client: WriterClient,
+        client: InstanceClient,
     ) -> None:
         self._state = state
         self._work = work

@@ -5,7 +5,6 @@
     membership.py   the group of all instances, which elects the writer
     probing.py      notices that the writer's process is gone, before the group does
     store.py        puts these together
-    forwarding.py   requests of other instances, sent to the writer
 
 **Safety** does not depend on the group. Every writer writes transactions with one transactional id,
 and initializes its producer before it reads the topic to its end and writes: from then on the

@@ -17,6 +17,7 @@ import msgspec
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster, CoordinatorKind, Lane
 from ottla.model import ErrorCode, KafkaError
+from ottla.web.service.instance_address import InstanceAddress
 from ottla.wire.messages.heartbeat import HeartbeatRequest
 from ottla.wire.messages.join_group import (
     JoinGroupRequest,
@@ -36,18 +37,6 @@ _REBALANCE_TIMEOUT_MS: Final = 1_500
 _HEARTBEAT_SECONDS: Final = 0.3
 _PAUSE_SECONDS: Final = 0.2
 _JOIN_TIMEOUT_MS: Final = 15_000
-
-
-class InstanceAddress(msgspec.Struct, frozen=True):
-    """Where an instance serves its API to the others."""
-
-    host: str
-    port: int
-    scheme: str = "http"
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
 
 
 class ElectedWriter(NamedTuple):

@@ -18,11 +18,11 @@ from ottla.schemas.registered.records import TopicRecord
 from ottla.web.registry.storing.appending import NotWriterError, SchemaAppender
 from ottla.web.registry.storing.membership import (
     ElectedWriter,
-    InstanceAddress,
     RegistryMembership,
 )
 from ottla.web.registry.storing.probing import watch_writer
 from ottla.web.registry.storing.topic import SchemaTopic, ensure_topic
+from ottla.web.service.instance_address import InstanceAddress
 
 _log = logging.getLogger(__name__)
 

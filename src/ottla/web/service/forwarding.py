@@ -1,7 +1,7 @@
-"""Sends a request to the writer, over connections that are kept.
+"""Sends a request to another instance of the program, over connections that are kept.
 
-The whole request is sent as it came, with the caller's credentials, so that the writer checks them
-itself. It carries a mark, so that it is forwarded once at most.
+The whole request is sent as it came, with the caller's credentials, so that the other
+instance checks them itself. It carries a mark, so that it is forwarded once at most.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import httptools
 
-from ottla.web.registry.storing.membership import InstanceAddress
+from ottla.web.service.instance_address import InstanceAddress
 from ottla.web.service.listening import HttpTls, ListenError
 
 FORWARDED: Final = "x-forward"
@@ -25,11 +25,11 @@ _RESPONSE_BYTES_MAX: Final = 8 << 20
 
 
 class NotForwardedError(Exception):
-    """The writer did not get the request."""
+    """The instance did not get the request."""
 
 
 class ForwardingFailedError(Exception):
-    """The writer may have got the request, and its response was lost."""
+    """The instance may have got the request, and its response was lost."""
 
 
 class ForwardedResponse(NamedTuple):
@@ -38,11 +38,11 @@ class ForwardedResponse(NamedTuple):
     body: bytes
 
 
-class WriterClient:
+class InstanceClient:
     """Owned by the event loop; ended by `close`."""
 
     def __init__(self, tls: ssl.SSLContext) -> None:
-        """`tls` is for writers that serve HTTPS."""
+        """`tls` is for instances that serve HTTPS."""
         self._tls = tls
         self._kept: dict[InstanceAddress, list[_Connection]] = {}
 
@@ -53,6 +53,8 @@ class WriterClient:
         target: str,
         headers: dict[str, str],
         body: bytes,
+        *,
+        timeout_s: float = _TIMEOUT_S,
     ) -> ForwardedResponse:
         """Raises NotForwardedError or ForwardingFailedError."""
         head = [f"{method} {target} HTTP/1.1", f"host: {str(address).partition('://')[2]}"]
@@ -63,11 +65,11 @@ class WriterClient:
         while kept:
             # A kept connection may have been closed meanwhile; then the next one is tried.
             try:
-                return await self._exchange(address, kept.pop(), request)
+                return await self._exchange(address, kept.pop(), request, timeout_s)
             except _UnusedError:
                 continue
         try:
-            return await self._exchange(address, await self._connect(address), request)
+            return await self._exchange(address, await self._connect(address), request, timeout_s)
         except _UnusedError as error:
             raise ForwardingFailedError(str(error)) from None
 
@@ -86,21 +88,27 @@ class WriterClient:
                     ssl=self._tls if address.scheme == "https" else None,
                 )
         except (OSError, TimeoutError) as error:
-            raise NotForwardedError(f"cannot connect to the writer at {address}: {error}") from None
+            raise NotForwardedError(
+                f"cannot connect to the instance at {address}: {error}"
+            ) from None
         return _Connection(reader, writer)
 
     async def _exchange(
-        self, address: InstanceAddress, connection: _Connection, request: bytes
+        self,
+        address: InstanceAddress,
+        connection: _Connection,
+        request: bytes,
+        timeout_s: float,
     ) -> ForwardedResponse:
         try:
-            async with asyncio.timeout(_TIMEOUT_S):
+            async with asyncio.timeout(timeout_s):
                 response = await connection.exchange(request)
         except (_UnusedError, OSError, TimeoutError, httptools.HttpParserError) as error:
             connection.writer.close()
             if isinstance(error, _UnusedError):
                 raise
             raise ForwardingFailedError(
-                f"the writer at {address} did not answer: {error}"
+                f"the instance at {address} did not answer: {error}"
             ) from None
         kept = self._kept.setdefault(address, [])
         if connection.is_reusable and len(kept) < _KEPT_MAX:
