@@ -46,7 +46,7 @@ exactly-once: $(STAMP) judge connector ## copy a million rows with Spark while d
 	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q -rP tests/integration/test_spark_sink.py tests/pipeline/test_exactly_once.py tests/pipeline/test_exactly_once_kills.py
 
 pipelines: $(STAMP) connector ## run pipelines on the command line, and on a Spark cluster of three processes
-	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_spark_starts.py tests/docs/test_documents.py
+	@OTTLA_SOAK=1 $(BIN)/python -m pytest -q tests/pipeline/test_standalone_cluster.py tests/pipeline/test_command_line.py tests/pipeline/test_signals.py tests/pipeline/test_spark_starts.py tests/docs/test_documents.py
 
 judge-all: $(STAMP) judge ## check every log that the property tests write with Apache Kafka's dump tool
 	@OTTLA_JUDGE=1 $(BIN)/python -m pytest -q -n 2 -m judged

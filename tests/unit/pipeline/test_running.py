@@ -109,3 +109,23 @@ def test_the_last_cause_of_a_failure_is_reported(text: str) -> None:
 )
 def test_query_is_started_again_after_what_may_pass(text: str, passes: bool) -> None:
     assert is_passing(f"[STREAM_FAILED] Query terminated with exception: {text}") is passes
+
+
+def test_a_missing_driver_of_a_database_is_named() -> None:
+    text = "Job aborted\nCaused by: java.sql.SQLException: No suitable driver\n\tat x"
+    place = "table orders of jdbc:postgresql://127.0.0.1/shop"
+    failure = explain("orders", text, Path("/checks"), place=place)
+    assert failure.message == (
+        "orders stopped: no JDBC driver for PostgreSQL: add its jar with "
+        "--conf spark.jars=postgresql.jar"
+    )
+    assert failure.report == text
+
+
+def test_the_error_of_a_users_function_is_reported() -> None:
+    text = (
+        "Job aborted\npyspark.errors.X: [PYTHON_EXCEPTION] Traceback (most recent call last):\n"
+        '  File "a.py", line 3, in f\nZeroDivisionError: division by zero\n'
+    )
+    failure = explain("orders", text, Path("/checks"))
+    assert failure.message == "orders stopped: ZeroDivisionError: division by zero"

@@ -23,7 +23,8 @@ from ottla.cli.demo.pipeline_process import PipelineProcess
 from ottla.cli.demo.plot import draw, weekly_delays
 from ottla.cli.demo.proof import check_each_once, plain_counts, streamed_counts, table_rows
 from ottla.cli.display.terminal import Terminal
-from ottla.cli.pipelines.run import PipelineChoice, prepare_spark
+from ottla.cli.pipelines.choice import PipelineChoice
+from ottla.cli.pipelines.spark import prepare_spark
 from ottla.runtime.system_clock import SystemClock, sleep_blocking
 
 DEFINITION: Final = EXAMPLES / "punctuality.py"

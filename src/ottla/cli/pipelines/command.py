@@ -10,13 +10,15 @@ import typer
 from ottla.cli.connection.client_command import Json, client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 from ottla.cli.connection.trace_options import OtlpEndpointOption, traces_endpoint
+from ottla.cli.pipelines.supervisor_commands import add_to
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Check and run data pipelines on Spark.",
-    epilog="[bold]Exit codes[/]  0: done.  1: a mistake in the pipeline, or a query stopped.  "
-    "2: wrong usage, or a package is missing.",
+    help="Check, run and supervise data pipelines on Spark.",
+    epilog="[bold]Exit codes[/]  0: done, or stopped by a signal.  1: a mistake in the pipeline, a "
+    "query stopped, or the checkpoints are in use.  2: wrong usage, or a package is missing.  "
+    "130: a second signal while it was stopping.",
 )
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A Python module.", show_default=False)]
@@ -35,6 +37,27 @@ Configs = Annotated[
         show_default=False,
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Show Spark's log and whole reports here, not in a file."),
+]
+SparkLog = Annotated[
+    Path | None,
+    typer.Option(
+        "--spark-log",
+        metavar="FILE",
+        help="File of Spark's log. Default: spark.log beside the checkpoints.",
+        show_default=False,
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Name of the pipeline, with which its groups begin. Default: the file's.",
+        show_default=False,
+    ),
+]
 LOCAL = "local[*]"
 
 
@@ -46,15 +69,25 @@ def check(
     master: Master = LOCAL,
     configs: Configs = None,
     as_json: Json = False,
+    verbose: Verbose = False,
+    name: Name = None,
 ) -> None:
     """Show a pipeline's queries, schemas and errors, without running it.
 
     [bold]Example[/]  ottla pipelines check delays.py
     """
     with client_command() as terminal:
-        from ottla.cli.pipelines.run import PipelineChoice, run_check
+        from ottla.cli.pipelines.choice import PipelineChoice
+        from ottla.cli.pipelines.run import run_check
 
-        choice = PipelineChoice.parse(file, options=options, master=master, configs=configs)
+        choice = PipelineChoice.parse(
+            file,
+            options=options,
+            master=master,
+            configs=configs,
+            is_verbose=verbose,
+            name=name,
+        )
         raise typer.Exit(run_check(choice, terminal, as_json=as_json))
 
 
@@ -89,16 +122,32 @@ def run(
     ] = None,
     otlp_endpoint: OtlpEndpointOption = None,
     as_json: Json = False,
+    verbose: Verbose = False,
+    spark_log: SparkLog = None,
+    name: Name = None,
+    supervised: Annotated[
+        bool, typer.Option("--supervised", hidden=True, help="Run below a supervisor.")
+    ] = False,
 ) -> None:
     """Run a pipeline until it is interrupted. The next run continues exactly where it stopped.
 
     [bold]Example[/]  ottla pipelines run delays.py --once
     """
     with client_command() as terminal:
-        from ottla.cli.pipelines.run import PipelineChoice, run_pipeline
+        from ottla.cli.pipelines.choice import PipelineChoice
+        from ottla.cli.pipelines.run import run_pipeline
 
-        choice = PipelineChoice.parse(file, options=options, master=master, configs=configs)
-        run_pipeline(
+        choice = PipelineChoice.parse(
+            file,
+            options=options,
+            master=master,
+            configs=configs,
+            is_verbose=verbose,
+            spark_log=spark_log,
+            name=name,
+            is_supervised=supervised,
+        )
+        code = run_pipeline(
             choice,
             terminal,
             checkpoints=checkpoints,
@@ -107,3 +156,7 @@ def run(
             traces=None if otlp_endpoint is None else traces_endpoint(otlp_endpoint),
             as_json=as_json,
         )
+        raise typer.Exit(code)
+
+
+add_to(app)

@@ -33,12 +33,20 @@ def print_graph(terminal: Terminal, queries: Sequence[Query], mistakes: Sequence
 
 
 def print_graph_json(terminal: Terminal, queries: Sequence[Query], mistakes: Sequence[str]) -> None:
+    from ottla.pipeline.running.query_shape import sources_of, state_of
+
     for query in queries:
         parts = [
             {"name": name, "inputs": list(part.inputs), "schema": _schema(part.frame)}
             for name, part in query.parts.items()
         ]
-        sink = {"query": query.name, "sink": query.sink.place, "mode": query.mode}
+        sink = {
+            "query": query.name,
+            "sink": query.sink.place,
+            "mode": query.mode,
+            "sources": sources_of(query),
+            "state": state_of(query),
+        }
         terminal.print_json({**sink, "schema": _schema(query.frame), "made_of": parts})
     for mistake in mistakes:
         terminal.print_json({"mistake": mistake})

@@ -7,4 +7,5 @@
 | `formats.py` | JSON, CSV, text and bytes |
 | `avro.py`, `avro_columns.py`, `avro_schema.py` | Avro |
 | `topic.py`, `files.py`, `jdbc.py`, `delta.py` | the connectors |
+| `databases.py` | the names of databases |
 """

@@ -89,6 +89,10 @@ class Sink(ABC):
         """A writer with everything but its trigger, mode and checkpoint. A batch may come again
         with the same id, and must then have no second effect."""
 
+    def missing(self, spark: SparkSession) -> str | None:  # noqa: ARG002
+        """What is not installed here, such as a driver, or None."""
+        return None
+
     @property
     def topics(self) -> tuple[str, ...]:
         """The topics that must exist."""

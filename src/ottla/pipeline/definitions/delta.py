@@ -7,13 +7,14 @@ repeated batch is recognized and skipped.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ottla.pipeline.definitions.connector import BatchSink, Turn
 from ottla.pipeline.definitions.errors import MissingPackageError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,21 @@ class Delta(BatchSink):
     def place(self) -> str:
         return f"Delta table {self.path}"
 
+    def missing(self, spark: SparkSession) -> str | None:  # noqa: ARG002
+        return self._remedy if find_spec("deltalake") is None else None
+
+    @property
+    def _remedy(self) -> str:
+        return (
+            f"{self.place} is written with the package deltalake, which is not installed; install "
+            "it with: pip install 'ottla[delta]'"
+        )
+
     def write_batch(self, batch: DataFrame, turn: Turn) -> None:
         try:
             from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
         except ImportError:
-            raise MissingPackageError(
-                f"{self.place} is written with the package deltalake, which is not installed; "
-                "install it with: pip install 'ottla[delta]'"
-            ) from None
+            raise MissingPackageError(self._remedy) from None
         if DeltaTable.is_deltatable(self.path):
             last = DeltaTable(self.path).transaction_version(turn.query_id)
             if last is not None and last >= turn.batch_id:

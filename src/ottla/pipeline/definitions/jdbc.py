@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ottla.pipeline.definitions.connector import BatchSink, Turn
+from ottla.pipeline.definitions.databases import no_driver
 from ottla.pipeline.definitions.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 # Classes of SQLSTATE for a database that cannot be reached, is starting or is shutting down; 40 is
 # a rollback because of another transaction.
@@ -44,6 +45,21 @@ class Jdbc(BatchSink):
     @property
     def place(self) -> str:
         return f"table {self.table} of {self.url.partition('?')[0]}"
+
+    def missing(self, spark: SparkSession) -> str | None:
+        from py4j.protocol import Py4JJavaError
+
+        jvm: Any = spark._jvm  # noqa: SLF001 - drivers are Java's
+        try:
+            # Registers the driver, which DriverManager does not find by itself in Spark's jars.
+            jvm.org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions(
+                jvm.PythonUtils.toScalaMap(
+                    {**self._options, "url": self.url, "dbtable": self.table}
+                )
+            ).driverClass()
+        except Py4JJavaError:
+            return no_driver(self.url)
+        return None
 
     def write_batch(self, batch: DataFrame, turn: Turn) -> None:
         if missing := [each for each in self.key if each not in batch.columns]:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 # Short, because a user waits; the query itself looks for its topics again.
 _TIMEOUT_MS: Final = 10_000
+_WATERMARK: Final = (
+    '; add one to its source: return rows.withWatermark("COLUMN", "10 minutes"), and group by that '
+    "column or by a window of it"
+)
 
 
 def check(graph: Graph, registry: Registry, spark: SparkSession) -> tuple[list[Query], list[str]]:
@@ -48,8 +52,11 @@ def _unsupported(query: Query, spark: SparkSession) -> str | None:
     except DefinitionError as error:
         return f"{query.name}: {error}"
     except PySparkException as error:
-        return f"{query.name}: {first_line(error)}"
-    return None
+        reason = first_line(error)
+        hint = _WATERMARK if "without watermark" in reason else ""
+        return f"{query.name}: {reason}{hint}"
+    missing = query.sink.missing(spark)
+    return None if missing is None else f"{query.name}: {missing}"
 
 
 def _missing_topics(registry: Registry, around: Surroundings) -> list[str]:

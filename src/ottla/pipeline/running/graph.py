@@ -41,6 +41,8 @@ class GraphPart:
 
     frame: DataFrame
     inputs: tuple[str, ...]
+    # Of a source: what it reads.
+    place: str = ""
 
 
 class Graph:
@@ -90,7 +92,8 @@ class Graph:
         for definition in self._registry.definitions.values():
             if isinstance(definition, SourceDefinition):
                 rows = definition.connector.load(self._spark, around)
-                self._add(parts, definition.name, self._called(definition, [rows]), ())
+                frame = self._called(definition, [rows])
+                self._add(parts, definition.name, frame, (), definition.connector.place)
             elif isinstance(definition, ViewDefinition):
                 given = [parts[name].frame for name in definition.inputs]
                 self._add(
@@ -103,9 +106,14 @@ class Graph:
         return Query(sink.name, frame, sink.connector, sink.mode, sink.every, around, needed)
 
     def _add(
-        self, parts: dict[str, GraphPart], name: str, frame: DataFrame, inputs: tuple[str, ...]
+        self,
+        parts: dict[str, GraphPart],
+        name: str,
+        frame: DataFrame,
+        inputs: tuple[str, ...],
+        place: str = "",
     ) -> None:
-        parts[name] = GraphPart(frame, inputs or tuple(_views_in(frame, parts)))
+        parts[name] = GraphPart(frame, inputs or tuple(_views_in(frame, parts)), place)
         frame.createOrReplaceTempView(name)
 
     def _called(self, definition: Any, given: list[DataFrame]) -> DataFrame:

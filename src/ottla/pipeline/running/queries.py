@@ -60,13 +60,15 @@ class RunningQueries:
                 continue
             text = f"{error}\n{_stack(error)}"
             if not is_passing(text) or not self._restarts[name]:
-                return explain(name, text, self._checkpoints / name)
+                place = self._queries[name].sink.place
+                return explain(name, text, self._checkpoints / name, place=place)
             self._restarts[name] -= 1
             self._start(name)
         return None
 
     def stop(self) -> None:
-        """Stops all queries. A running batch is aborted, and repeated by the next start."""
+        """Stops all queries. A running batch is aborted, and repeated by the next start. Raises
+        Spark's error for a query that does not stop in time."""
         for query in self._running.values():
             query.stop()
 

@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 from ottla.cli.connection.cluster_options import ClusterOptions
 from ottla.cli.exit_codes import CommandError
 from ottla.cli.main import make_app
-from ottla.cli.pipelines import run as pipelines_run
-from ottla.cli.pipelines.run import PipelineChoice, warn_unreachable
+from ottla.cli.pipelines import choice as pipelines_choice
+from ottla.cli.pipelines.choice import PipelineChoice
+from ottla.cli.pipelines.run import warn_unreachable
 from ottla.cli.pipelines.view import ProgressTable, print_graph, print_graph_json
+from ottla.pipeline.running import query_shape
 from ottla.pipeline.running.java import NoJavaError
 from ottla.pipeline.running.progress import QueryProgress
 from ottla.testing import Cluster
@@ -55,11 +57,15 @@ def test_a_graph_is_shown_from_its_sink_to_its_sources() -> None:
     ]
 
 
-def test_a_graph_is_a_line_of_json_for_each_query_and_mistake() -> None:
+def test_a_graph_is_a_line_of_json_for_each_query_and_mistake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(query_shape, "sources_of", lambda _: ["topic flights"])
+    monkeypatch.setattr(query_shape, "state_of", lambda _: [])
     terminal = captured_terminal()
     print_graph_json(terminal, [query()], ["wrong"])
     found, mistake = map(json.loads, said(terminal).splitlines())
-    assert found["sink"] == "topic delays"
+    assert (found["sink"], found["sources"]) == ("topic delays", ["topic flights"])
     assert [part["name"] for part in found["made_of"]] == ["flights", "late"]
     assert mistake == {"mistake": "wrong"}
 
@@ -95,8 +101,8 @@ def test_what_is_missing_is_named_with_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     if what == "pyspark":
-        monkeypatch.setattr(pipelines_run, "find_spec", lambda _: None)
-    monkeypatch.setattr(pipelines_run, "use_java", no_java)
+        monkeypatch.setattr(pipelines_choice, "find_spec", lambda _: None)
+    monkeypatch.setattr(pipelines_choice, "use_java", no_java)
     with pytest.raises(CommandError) as error:
         PipelineChoice.parse(Path("x.py"), options=ClusterOptions(), master="", configs=None)
     assert what in error.value.message.lower()
@@ -106,7 +112,7 @@ def test_what_is_missing_is_named_with_how_to_get_it(
 def test_a_mistake_in_the_file_is_reported_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipelines_run, "use_java", lambda: Path("java"))
+    monkeypatch.setattr(pipelines_choice, "use_java", lambda: Path("java"))
     file = tmp_path / "empty.py"
     file.write_text("")
     result = CliRunner().invoke(make_app("pipelines"), ["pipelines", "check", str(file)])
