@@ -43,6 +43,7 @@ ottla topics create orders --partitions 3
 seq -f 'key%g:order %g' 30 | ottla produce orders --format key-value
 """,
     "orders.txt": "printf 'alice:3 apples\\nbob:1 pear\\n' > orders.txt",
+    "pipelines": "mkdir pipelines",
     "billing": "true; python -u $OTTLA_DOCS/billing.py",
     "a transaction": "true; python -u $OTTLA_DOCS/open_transaction.py",
     "flights": """\

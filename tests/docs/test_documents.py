@@ -27,9 +27,14 @@ WITHOUT_COMMANDS = {"text", "properties"}
 DOCUMENTS = [
     name for name in ALL if set(FENCES.findall((ROOT / name).read_text())) - WITHOUT_COMMANDS
 ]
-WITH_SPARK = ("README.md", "docs/pipelines.md", "examples/flights/README.md")
+WITH_SPARK = (
+    "README.md",
+    "docs/pipelines.md",
+    "docs/supervisor.md",
+    "examples/flights/README.md",
+)
 # They start Spark again and again.
-LONG = ("docs/pipelines.md", "examples/flights/README.md")
+LONG = ("docs/pipelines.md", "docs/supervisor.md", "examples/flights/README.md")
 # Blocks of other languages are read, not run.
 LANGUAGES = ("sh", "console", "python", "properties", "json", "text", "yaml")
 

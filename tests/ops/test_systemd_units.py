@@ -16,7 +16,8 @@ import pytest
 from tests.support.nodes.process_end import end_process
 
 UNITS = Path(__file__).resolve().parents[2] / "ops" / "systemd"
-NAMES = ("ottla.service", "ottla@.service")
+NODES = ("ottla.service", "ottla@.service")
+NAMES = (*NODES, "ottla-pipelines.service")
 OTTLA = str(Path(sys.executable).with_name("ottla"))
 INSTALLED = "/opt/ottla/bin/ottla"
 # systemd's own measure, from 0 (least exposed) to 10, in tenths.
@@ -52,13 +53,13 @@ def test_systemd_accepts_a_unit(unit: Path) -> None:
     assert unit.name not in done.stderr, done.stderr
 
 
-def test_a_unit_gives_the_node_few_rights(unit: Path) -> None:
+def test_a_unit_gives_its_process_few_rights(unit: Path) -> None:
     done = systemd_analyze("security", "--offline=true", f"--threshold={EXPOSURE_MAX}", str(unit))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_both_units_differ_only_in_the_names_of_files() -> None:
-    single, instance = map(settings, NAMES)
+def test_both_units_of_nodes_differ_only_in_the_names_of_files() -> None:
+    single, instance = map(settings, NODES)
     of_files = ("Description", "Environment", "EnvironmentFile")
 
     def others(found: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -45,6 +45,7 @@ class ServeOptions(NamedTuple):
     tls_certificate: Path | None
     tls_key: Path | None
     tls_client_ca: Path | None
+    peer_ca: Path | None
     verbose: bool
 
 
@@ -87,6 +88,7 @@ async def _serve(access: ClusterAccess, cluster: ClusterOptions, options: ServeO
             children=_children(access, cluster, options),
             properties={"bootstrap.servers": access.bootstrap, **security},
             tls=_tls(options),
+            peer_ca=options.peer_ca,
             logs_in=_mechanism(options.authentication, security),
             topic=options.topic,
             group_id=options.group,
@@ -139,7 +141,7 @@ def _tls(options: ServeOptions) -> HttpTls | None:
         return None
     if options.tls_certificate is None or options.tls_key is None:
         raise ListenError("TLS needs --tls-certificate and --tls-key")
-    for file in (options.tls_certificate, options.tls_key, options.tls_client_ca):
+    for file in (options.tls_certificate, options.tls_key, options.tls_client_ca, options.peer_ca):
         if file is not None and not file.exists():
             raise ListenError(f"{file} does not exist")
     return HttpTls(options.tls_certificate, options.tls_key, options.tls_client_ca)

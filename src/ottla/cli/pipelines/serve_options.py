@@ -86,3 +86,12 @@ TlsClientCa = Annotated[
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log debug messages.")]
+PeerCa = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Authority of the other supervisors' certificates. Default: the host's authorities.",
+        show_default=False,
+        rich_help_panel=_WHO,
+    ),
+]

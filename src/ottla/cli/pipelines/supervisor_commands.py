@@ -19,6 +19,7 @@ from ottla.cli.pipelines.serve_options import (
     Listen,
     Logs,
     Master,
+    PeerCa,
     StateTopicName,
     TlsCertificate,
     TlsClientCa,
@@ -90,6 +91,7 @@ def serve(
     tls_certificate: TlsCertificate = None,
     tls_key: TlsKey = None,
     tls_client_ca: TlsClientCa = None,
+    peer_ca: PeerCa = None,
     verbose: Verbose = False,
 ) -> None:
     """Run and monitor pipelines until it is stopped (Ctrl-C, SIGTERM).
@@ -115,6 +117,7 @@ def serve(
             tls_certificate,
             tls_key,
             tls_client_ca,
+            peer_ca,
             verbose,
         )
         run_supervisor(options, given)

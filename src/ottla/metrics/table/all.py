@@ -17,6 +17,7 @@ from ottla.metrics.table.replication import REPLICATION_FAMILIES
 from ottla.metrics.table.requests import REQUEST_FAMILIES
 from ottla.metrics.table.shares import SHARE_FAMILIES
 from ottla.metrics.table.storage import STORAGE_FAMILIES
+from ottla.metrics.table.supervisors import SUPERVISOR_FAMILIES
 from ottla.metrics.table.topics import TOPIC_FAMILIES
 from ottla.metrics.table.web import WEB_FAMILIES
 
@@ -37,5 +38,7 @@ SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     **NODE_SECTIONS,
     "Pipelines": PIPELINE_FAMILIES,
     "The gateway and the schema registry": WEB_FAMILIES,
+    "Supervisors of pipelines": SUPERVISOR_FAMILIES,
+    "The schema registry": WEB_FAMILIES,
 }
 NODE_FAMILIES: Final = tuple(family for each in NODE_SECTIONS.values() for family in each)
