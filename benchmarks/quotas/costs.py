@@ -15,7 +15,7 @@ from benchmarks.quotas.greedy_client import set_quotas
 from benchmarks.versus.servers import OttlaServer, fresh
 from benchmarks.versus.wire_client import create_topics
 
-_COST_US_MAX: Final = 3.0
+_COST_US_MAX: Final = 1.0
 _QUOTAS: Final = {
     "producer_byte_rate": 1e9,
     "consumer_byte_rate": 1e9,

@@ -98,11 +98,16 @@ AnyMeter = TypeVar("AnyMeter", bound=Meter)
 
 
 class Meters(Generic[AnyMeter]):
-    """`version` changes when a meter that was found before may be another one now."""
+    """`on_changed` is called when a meter that was found before may be another one now."""
 
-    def __init__(self, key: QuotaKey, make: Callable[[], AnyMeter]) -> None:
+    def __init__(
+        self,
+        key: QuotaKey,
+        make: Callable[[], AnyMeter],
+        on_changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.key = key
-        self.version = 0
+        self._on_changed = on_changed
         self._make = make
         self._limits = ClientLimits(key, {})
         self._meters: dict[Metered, AnyMeter] = {}
@@ -115,7 +120,7 @@ class Meters(Generic[AnyMeter]):
         """Makes the quotas of an image the current ones. Forgets the meters that no client uses
         any more, and keeps the history of the others."""
         self._limits = ClientLimits(self.key, quotas)
-        self.version += 1
+        self._on_changed()
         for metered in list(self._meters):
             found = self._limits.find(*metered)
             if found is None or found.metered != metered:
@@ -141,7 +146,7 @@ class Meters(Generic[AnyMeter]):
     def _forget_unused(self, now_ms: int) -> None:
         """Forgets the meters that are unused for an hour, or else the half that is unused for
         longest."""
-        self.version += 1
+        self._on_changed()
         by_use = sorted(self._meters.items(), key=lambda item: item[1].used_ms)
         unused = [metered for metered, meter in by_use if now_ms - meter.used_ms >= _UNUSED_MS_MAX]
         for metered in unused or [metered for metered, _ in by_use[: _METERS_MAX // 2]]:

@@ -44,6 +44,10 @@ _OF_NODES: Final = frozenset(
         ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
     }
 )
+# The controller throttles these (controller/mutation_quotas.py).
+_CHANGES_OF_TOPICS: Final = frozenset(
+    {ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.CREATE_PARTITIONS}
+)
 _PERCENT: Final = 100
 
 
@@ -113,7 +117,10 @@ class Throttling:
         self, api: HandledApi, context: RequestContext, request: Message, size: int, started: float
     ) -> Charge | None:
         """What a request has used when its handler returns; None if nothing limits it."""
-        if not self._quotas.is_enabled or _is_exempt(api.key, context, request):
+        sender = context.quotas
+        if sender is None or not (sender.is_limited or api.key in _CHANGES_OF_TOPICS):
+            return None
+        if _is_exempt(api.key, context, request):
             return None
         return Charge(api, context, size, started, self._clock.monotonic)
 

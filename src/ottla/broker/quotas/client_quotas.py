@@ -32,15 +32,18 @@ class ClientQuotas:
         self.windows = windows = Windows(
             count=config.quota_window_num, size_seconds=config.quota_window_size_seconds
         )
-        # As in Kafka, a request's time throttles a client for a window at most.
-        of_requests = Meters(
-            QuotaKey.REQUEST, lambda: RateMeter(windows, longest_ms=windows.size_ms)
-        )
+        # Changes when the meters of a client may have changed.
+        self.version = 0
         self.meters: dict[QuotaKey, Meters[RateMeter]] = {
-            QuotaKey.PRODUCE: Meters(QuotaKey.PRODUCE, lambda: RateMeter(windows)),
-            QuotaKey.FETCH: Meters(QuotaKey.FETCH, lambda: RateMeter(windows)),
-            QuotaKey.REQUEST: of_requests,
+            key: Meters(key, lambda: RateMeter(windows), self._meters_changed)
+            for key in (QuotaKey.PRODUCE, QuotaKey.FETCH)
         }
+        # As in Kafka, a request's time throttles a client for a window at most.
+        self.meters[QuotaKey.REQUEST] = Meters(
+            QuotaKey.REQUEST,
+            lambda: RateMeter(windows, longest_ms=windows.size_ms),
+            self._meters_changed,
+        )
         # Whether any client has a quota. Without one, a request costs nothing more.
         self.is_enabled = False
         self._of_mutations = of_mutations
@@ -48,11 +51,6 @@ class ClientQuotas:
         self._clock = clock
         self._follow()
         cluster.metadata.listen(self._metadata_changed)
-
-    @property
-    def version(self) -> int:
-        """Changes when the meters of a client may have changed."""
-        return sum(meters.version for meters in self.meters.values())
 
     def sender(self, user: str, client_id: str) -> SenderQuotas:
         return SenderQuotas(self, user, client_id)
@@ -73,6 +71,9 @@ class ClientQuotas:
         if delta.client_quotas_changed:
             self._follow()
 
+    def _meters_changed(self) -> None:
+        self.version += 1
+
     def _follow(self) -> None:
         quotas = self._cluster.image.client_quotas
         for meters in self.meters.values():
@@ -87,7 +88,7 @@ class ClientQuotas:
 class SenderQuotas:
     """The quotas of one user with one client id. Belongs to a connection."""
 
-    __slots__ = ("_client_id", "_meters", "_quotas", "_user", "_version")
+    __slots__ = ("_client_id", "_is_limited", "_meters", "_quotas", "_user", "_version")
 
     def __init__(self, quotas: ClientQuotas, user: str, client_id: str) -> None:
         self._quotas = quotas
@@ -95,22 +96,34 @@ class SenderQuotas:
         self._client_id = client_id
         self._version = -1
         self._meters: dict[QuotaKey, RateMeter | None] = {}
+        self._is_limited = False
 
     @property
     def is_enabled(self) -> bool:
         return self._quotas.is_enabled
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether the sender has any quota here."""
+        if self._quotas.version != self._version:
+            self._refresh()
+        return self._is_limited
+
     def meter(self, key: QuotaKey) -> RateMeter | None:
         """The sender's meter; None if it has no quota for this key."""
-        version = self._quotas.version
-        if version != self._version:
-            now_ms = self._quotas.now_ms()
-            self._meters = {
-                each: meters.find(self._user, self._client_id, now_ms)
-                for each, meters in self._quotas.meters.items()
-            }
-            self._version = version
+        if self._quotas.version != self._version:
+            self._refresh()
         return self._meters[key]
+
+    def _refresh(self) -> None:
+        now_ms = self._quotas.now_ms()
+        self._meters = {
+            each: meters.find(self._user, self._client_id, now_ms)
+            for each, meters in self._quotas.meters.items()
+        }
+        self._is_limited = any(each is not None for each in self._meters.values())
+        # Last: a new meter may have changed it.
+        self._version = self._quotas.version
 
     def record(self, key: QuotaKey, value: float) -> int:
         """Records what a request used. Returns the time by which to throttle the sender."""
