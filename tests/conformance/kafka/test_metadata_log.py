@@ -99,6 +99,11 @@ def test_kafka_reads_the_log_that_we_write(judge: Judge, tmp_path: Path) -> None
     log = dump(judge, directory / str(METADATA_PARTITION) / f"{0:020d}.log")
     topics = {each["data"]["name"] for each in payloads(log) if each["type"] == "TOPIC_RECORD"}
     assert topics == {*image.topics.by_name, "topic-3"}
+    # What restores a deleted topic is configs of a topic that does not exist.
+    (deleted,) = image.deleted_topics
+    configs = [each["data"] for each in payloads(log) if each["type"] == "CONFIG_RECORD"]
+    assert deleted.name == "topic-3"
+    assert deleted.resource_name in {each["resourceName"] for each in configs}
     assert "LeaderChange" in log.files[0].records[0].rest
     judge.assert_accepts(directory / str(METADATA_PARTITION))
 
@@ -163,8 +168,11 @@ def test_kafka_runs_on_a_directory_that_we_wrote(tmp_path: Path) -> None:
     log, committed, _ = open_metadata_log(
         SystemDisk(), str(directory), MetadataLogConfig(), now_ms=0
     )
-    topics = committed.replay_appended().image.topics
-    assert topics.by_name.keys() == image.topics.by_name.keys()
+    after = committed.replay_appended().image
+    assert after.topics.by_name.keys() == image.topics.by_name.keys()
+    # Kafka keeps what restores a deleted topic.
+    assert len(image.deleted_topics) == 1
+    assert after.deleted_topics == image.deleted_topics
     assert log.end.epoch > 1
     log.abandon()
 

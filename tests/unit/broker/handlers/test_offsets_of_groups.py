@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from ottla.model import ZERO_UUID, ErrorCode, Uuid
+from ottla.model import ZERO_UUID, ErrorCode, Uuid, uuid_to_text
+from ottla.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ottla.wire.messages.find_coordinator import FindCoordinatorRequest
 from ottla.wire.messages.offset_commit import (
@@ -157,6 +162,47 @@ def test_offsets_go_with_their_topic(node: OneNode) -> None:
     commit(node, 9, {0: 4})
     node.send_request(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
     assert node.send_request(OffsetFetchRequest(group_id=GROUP, topics=None), 5).topics == []
+
+
+def undelete(node: OneNode, topic_id: Uuid, name: str = "t") -> int:
+    config = CreatableTopicConfig(name="ottla.undelete", value=uuid_to_text(topic_id))
+    topic = CreatableTopic(name=name, num_partitions=-1, replication_factor=-1, configs=[config])
+    code: int = node.send_request(CreateTopicsRequest(topics=[topic]), 7).topics[0].error_code
+    return code
+
+
+def test_offsets_stay_as_long_as_their_topic_can_be_restored(start_node: StartNode) -> None:
+    node = start_node(configs={**SMALL, "ottla.delete.retention.ms": "60000"})
+    topic_id = node.create_topic("t", partitions=2)
+    node.broker.metadata.listen(node.broker.coordinators.apply)
+    node.send_request(FindCoordinatorRequest(coordinator_keys=[GROUP]), 6)
+
+    def delete(name: str) -> None:
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)])
+        assert node.send_request(request, 6).responses[0].error_code == 0
+
+    def committed() -> dict[int, int]:
+        found = node.send_request(OffsetFetchRequest(group_id=GROUP, topics=None), 5).topics
+        return offsets(found) if found else {}
+
+    commit(node, 9, {0: 4})
+    delete("t")
+    assert undelete(node, topic_id) == 0
+    assert committed() == {0: 4}
+
+    # A new topic of this name has no offsets, nor has the old one afterwards.
+    delete("t")
+    node.create_topic("t", partitions=2)
+    assert committed() == {}
+    commit(node, 9, {1: 2})
+    delete(f"t~{uuid_to_text(topic_id)}")
+    assert committed() == {1: 2}
+
+    delete("t")
+    assert committed() == {1: 2}
+    (topic,) = node.image.deleted_topics
+    delete(topic.resource_name)
+    assert committed() == {}
 
 
 def test_offsets_are_there_after_a_crash(node: OneNode, start_node: StartNode) -> None:
