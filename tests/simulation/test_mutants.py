@@ -23,6 +23,7 @@ _ALWAYS = frozenset(
         "keeps decisions when ACLs change",
         "writes a decided batch again",
         "forgets what was released",
+        "writes a letter again",
     }
 )
 

@@ -41,6 +41,7 @@ from ottla.simulation.claims.claims import (
 from ottla.storage.batches import follower_batches
 from ottla.storage.producers.producer_state import ProducerState
 from ottla.storage.segments.segment import Segment
+from tests.support.mutants.checked_mutants import CHECKED_MUTANTS
 from tests.support.mutants.client_mutants import CLIENT_MUTANTS
 from tests.support.mutants.delay_mutants import DELAY_MUTANTS
 from tests.support.mutants.deletion_mutants import DELETION_MUTANTS
@@ -348,6 +349,7 @@ MUTANTS = (
     *CLIENT_MUTANTS,
     *SECURITY_MUTANTS,
     *TENANT_MUTANTS,
+    *CHECKED_MUTANTS,
     *TWO_PHASE_MUTANTS,
     *DELETION_MUTANTS,
     *SHARE_MUTANTS,

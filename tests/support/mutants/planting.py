@@ -56,6 +56,7 @@ class Mutant:
     queries: int = 0
     has_deletions: bool = False
     has_delays: bool = False
+    checked: int = 0
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -94,6 +95,7 @@ class Mutant:
             has_tenants=self.has_tenants,
             queries=self.queries,
             has_delays=self.has_delays,
+            checked=self.checked,
             compacts=self.compacts,
             pace=self.pace,
             snapshot_bytes=self.snapshot_bytes,

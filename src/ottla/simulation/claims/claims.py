@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 from ottla.model import TopicPartition
+from ottla.simulation.claims.checked_claims import SetAsideExactlyOnce
 from ottla.simulation.claims.delay_claims import DELAY_CLAIMS
 from ottla.simulation.claims.deletion_claims import DELETION_CLAIMS
 from ottla.simulation.claims.group_claims import (
@@ -258,6 +259,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *TWO_PHASE_CLAIMS,
     *DELETION_CLAIMS,
     *DELAY_CLAIMS,
+    SetAsideExactlyOnce(),
     NothingCrossesTenants(),
     LimitsHold(),
     NoCycleBetweenTransactions(),

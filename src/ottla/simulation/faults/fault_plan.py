@@ -131,6 +131,8 @@ class Plan(NamedTuple):
     has_deletions: bool = False
     # Whether records are held until they are due.
     has_delays: bool = False
+    # Number of producers that write to a topic which checks schemas.
+    checked: int = 0
     # Factor by which producers pause longer.
     pace: float = 1.0
 
@@ -195,6 +197,7 @@ def plan_of(seed: int) -> Plan:
     plan = plan._replace(
         share_members=SeededDice(f"shares {seed}").choice((0, 0, 1, 3)),
         has_tenants=SeededDice(f"tenants {seed}").choice((False, False, False, True)),
+        checked=SeededDice(f"checked {seed}").choice((0, 0, 0, 0, 1, 2)),
         queries=0
         if plan.copiers
         else SeededDice(f"queries {seed}").choice((0, 0, 0, 0, 0, 0, 1, 2)),

@@ -13,6 +13,7 @@ from ottla.simulation.clients.consumer_member import SimulatedConsumerMember
 from ottla.simulation.clients.group_member import GroupMember, MemberProgress
 from ottla.simulation.cluster.cluster import SimulatedCluster
 from ottla.simulation.faults.fault_plan import Plan
+from ottla.simulation.runs.checked_load import CheckedLoad
 from ottla.simulation.runs.delay_load import DelayLoad
 from ottla.simulation.runs.deletion_load import SHELF_PARTITION, DeletionLoad
 from ottla.simulation.runs.share_load import ShareLoad
@@ -98,6 +99,17 @@ class SimulatedLoad:
             members=plan.share_members,
             is_over=lambda: self._is_over,
         )
+        self.checked: CheckedLoad | None = None
+        if plan.checked:
+            self.checked = CheckedLoad(
+                world,
+                cluster,
+                self._host,
+                producers=plan.checked,
+                under_way=plan.under_way,
+                pace=plan.pace,
+                is_over=lambda: self._is_over,
+            )
         self.copies: TransactionLoad | None = None
         if plan.copiers:
             self.copies = TransactionLoad(
@@ -137,6 +149,8 @@ class SimulatedLoad:
         found = list(self.partitions)
         for load in self._transactional:
             found += load.partitions
+        if self.checked is not None:
+            found += self.checked.all_partitions
         return found + ([] if self._deletions is None else [SHELF_PARTITION])
 
     @property
@@ -154,6 +168,8 @@ class SimulatedLoad:
             self._deletions.start()
         if self._delays is not None:
             self._delays.start()
+        if self.checked is not None:
+            self.checked.start()
         for host, producer in self._producers:
             for partition in self.partitions:
                 host.run("produce", self._produce(host, producer, partition))
@@ -179,6 +195,8 @@ class SimulatedLoad:
             self._deletions.record_end()
         if self._delays is not None:
             self._delays.record_end()
+        if self.checked is not None:
+            self.checked.record_end()
 
     def stop(self) -> None:
         for load in self._transactional:
@@ -203,6 +221,8 @@ class SimulatedLoad:
                         f"{group.name} has committed {committed} of {written} in {partition}"
                     )
         found += self._shares.reasons()
+        if self.checked is not None:
+            found += self.checked.reasons()
         for load in self._transactional:
             found += load.reasons()
         if self._deletions is not None:

@@ -14,6 +14,8 @@ from ottla.metadata import MetadataImage
 from ottla.metadata.features import SHARE_VERSION
 from ottla.model import TopicPartition
 from ottla.model.internal_topics import TRANSACTION_STATE
+from ottla.schemas.packages import missing_packages
+from ottla.simulation.claims.checked_claims import CHECKED
 from ottla.simulation.claims.claims import Violation, violations
 from ottla.simulation.clients import SimulatedAdmin
 from ottla.simulation.clients.two_phase_client import JOURNAL
@@ -25,6 +27,14 @@ from ottla.simulation.faults.faults import FAULTS, SECURITY_FAULTS
 from ottla.simulation.faults.membership_faults import is_drained
 from ottla.simulation.faults.trouble import Trouble, start_again
 from ottla.simulation.history.history import Healed, History, LogRecovered, Noted
+from ottla.simulation.runs.checked_load import (
+    CHECKED_CONFIGS,
+    CHECKED_PARTITIONS,
+    LETTERS,
+    LETTERS_CONFIGS,
+    SCHEMAS,
+    SCHEMAS_CONFIGS,
+)
 from ottla.simulation.runs.delay_load import DELAYED_CONFIGS, DELAYED_TOPIC
 from ottla.simulation.runs.load import SimulatedLoad
 from ottla.simulation.runs.security_load import SecurityLoad
@@ -99,6 +109,8 @@ class SeedOutcome:
 
 def run_plan(plan: Plan, *, notes: bool = False) -> SeedOutcome:
     """Runs a plan and checks its history against all claims."""
+    if plan.checked and missing_packages():
+        plan = plan._replace(checked=0)
     world = World(plan.seed, notes=notes)
     found: list[Violation] = []
     try:
@@ -187,6 +199,11 @@ async def _create_topics(admin: SimulatedAdmin, plan: Plan) -> None:
         # Otherwise the queries create it.
         journal_configs = {**JOURNAL_CONFIGS, **configs}
         await admin.create_topic(JOURNAL, partitions=JOURNAL_PARTITIONS, configs=journal_configs)
+    if plan.checked:
+        await admin.create_topic(SCHEMAS, configs={**SCHEMAS_CONFIGS, **configs})
+        await admin.create_topic(LETTERS, configs={**LETTERS_CONFIGS, **configs})
+        checks = {**CHECKED_CONFIGS, **configs}
+        await admin.create_topic(CHECKED, partitions=CHECKED_PARTITIONS, configs=checks)
     if plan.share_members:
         await admin.alter_group(SHARE_GROUP, SHARE_CONFIGS)
     if plan.has_delays:
@@ -208,6 +225,8 @@ def _topic_of(plan: Plan, fault: PlannedFault) -> tuple[str, int]:
     topics = [(TOPIC, plan.partitions)]
     if plan.copiers:
         topics += [(COPIES, OUTPUTS), (TRANSACTION_STATE, STATE_PARTITIONS)]
+    if plan.checked:
+        topics += [(CHECKED, CHECKED_PARTITIONS), (LETTERS, 1)]
     if plan.queries:
         topics += [(TRANSACTION_STATE, STATE_PARTITIONS), (JOURNAL, JOURNAL_PARTITIONS)]
     if plan.has_delays:

@@ -32,6 +32,7 @@ from ottla.wire.records.record import iterate_records
 from ottla.wire.schema import Struct
 
 _PARTITIONS_EVERY_SECONDS: Final = 0.02
+_NOT_COMPARED: Final = ("_", "dlq.")
 _IMAGES_SKIPPED: Final = 4
 _READ_BYTES: Final = 1 << 24
 
@@ -100,8 +101,9 @@ class Observer:
         self._look_at_image(broker)
         for partition in sorted(broker.partitions, key=lambda each: each.name):
             log = partition.log
-            # Internal topics are checked indirectly, by the responses that clients get.
-            if log is not None and not partition.name.topic.startswith("__"):
+            # Internal topics are checked indirectly, by the responses that clients get; dead
+            # letters by a claim of their own.
+            if log is not None and not partition.name.topic.startswith(_NOT_COMPARED):
                 self._record(ReplicaHas(self._name, partition.name, _records(log)))
 
     def _look_at_quorum(self, leader: LeaderAndEpoch, state: State) -> None:
