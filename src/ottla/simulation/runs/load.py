@@ -64,29 +64,7 @@ class SimulatedLoad:
             for index in range(plan.partitions)
         ]
 
-        self._groups = [
-            _Group(
-                f"{protocol.__name__} group",
-                progress := MemberProgress(),
-                [
-                    protocol(
-                        host := self._host(f"member-{protocol.__name__}-{number}"),
-                        cluster.bootstrap,
-                        world.record,
-                        progress,
-                        group=f"{protocol.__name__} group",
-                        partitions=self.partitions,
-                        name=host.name,
-                    )
-                    for number in range(1, count + 1)
-                ],
-            )
-            for protocol, count in (
-                (SimulatedConsumerMember, plan.members),
-                (SimulatedClassicMember, plan.classic_members),
-            )
-            if count
-        ]
+        self._groups = self._make_groups(world, cluster, plan)
         self._deletions = self._deletion_load(world, cluster, plan)
         self._delays = self._delay_load(world, cluster, plan)
         self._tenants = TenantLoad(world, cluster, self._host) if plan.has_tenants else None
@@ -142,6 +120,31 @@ class SimulatedLoad:
             is_durable=plan.is_durable,
             is_over=lambda: self._is_over,
         )
+
+    def _make_groups(self, world: World, cluster: SimulatedCluster, plan: Plan) -> list[_Group]:
+        return [
+            _Group(
+                f"{protocol.__name__} group",
+                progress := MemberProgress(),
+                [
+                    protocol(
+                        host := self._host(f"member-{protocol.__name__}-{number}"),
+                        cluster.bootstrap,
+                        world.record,
+                        progress,
+                        group=f"{protocol.__name__} group",
+                        partitions=self.partitions,
+                        name=host.name,
+                    )
+                    for number in range(1, count + 1)
+                ],
+            )
+            for protocol, count in (
+                (SimulatedConsumerMember, plan.members),
+                (SimulatedClassicMember, plan.classic_members),
+            )
+            if count
+        ]
 
     @property
     def all_partitions(self) -> list[TopicPartition]:
