@@ -9,6 +9,7 @@ otherwise idle machine, and add a line to history.jsonl:
     suite          measures                                            minutes, with --quick
     versus         one Ottla node and one Apache Kafka broker          8, 2
     groups         consuming from both in groups                       10, 4
+    shares         consuming from both in share groups                 6, 2
     transactions   writing to both in transactions, reading            5, 2
     counting       loading a node with and without metrics             2, 1
     security       loading both over TLS; authorization                3, 1
@@ -42,6 +43,7 @@ from benchmarks import (
     quotas,
     registry,
     security,
+    shares,
     transactions,
     versus,
 )
@@ -53,6 +55,7 @@ from benchmarks.versus import history
 OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "versus": versus.run,
     "groups": groups.run,
+    "shares": shares.run,
     "transactions": transactions.run,
     "counting": counting.run,
     "security": security.run,
