@@ -284,10 +284,13 @@ class _ShareFetch:
         with suppress(OSError):
             await self._node.background.run(records.warm)
         self._is_warming = False
-        if self.pending.response is None and not self._is_over:
+        if self.pending.response is not None:
+            return
+        # It may be over by now: the time is up, or another partition had records.
+        if not self._is_over:
             self._read(min_bytes=0)
             self._is_over |= self._timer is None
-            self._maybe_respond()
+        self._maybe_respond()
 
     # ---- waiting
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ottla.model import ErrorCode, Offset, TimestampMs, Uuid
+from ottla.storage.files.file_slice import FileSlice
 from ottla.wire.messages import share_acknowledge as ack_wire
 from ottla.wire.messages import share_fetch as fetch_wire
 from ottla.wire.messages.alter_share_group_offsets import (
@@ -340,3 +341,20 @@ def test_dead_records_are_written_to_the_topic_of_the_group(start_node: StartNod
     assert headers[0]["__dlq.errors.message"] == b"Offset rejected by client."
     assert [each["__dlq.errors.offset"] for each in headers] == [b"0", b"2"]
     assert [each["__dlq.errors.delivery.count"] for each in headers] == [b"1", b"2"]
+
+
+def test_a_fetch_whose_time_is_up_while_it_waits_for_the_disk_is_answered(
+    sharing: Sharing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sharing.append(b"a")
+    sharing.join()
+    read_cached, is_cold = FileSlice.read_cached, [True]
+
+    def read(self: FileSlice) -> Any:
+        return None if is_cold and is_cold.pop() else read_cached(self)
+
+    monkeypatch.setattr(FileSlice, "read_cached", read)
+    monkeypatch.setattr(FileSlice, "warm", lambda _: sharing.node.clock.advance(1))
+    assert sharing.acquired() == []
+    assert not is_cold
+    assert sharing.acquired() == [(0, 0, 1)]
