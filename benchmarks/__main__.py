@@ -122,7 +122,8 @@ def _table(suite: str, figures: list[Figure], before: dict[str, float]) -> Table
     table = Table(title=suite, title_justify="left", title_style="bold")
     table.add_column("what")
     table.add_column("ottla", justify="right")
-    table.add_column("Apache Kafka" if suite in OF_SERVERS else "against", justify="right")
+    has_kafka = suite in OF_SERVERS and suite != "registry"
+    table.add_column("Apache Kafka" if has_kafka else "against", justify="right")
     table.add_column("ratio", justify="right")
     table.add_column("last time", justify="right")
     table.add_column("bound")

@@ -25,10 +25,12 @@ class Load:
         method = "POST" if body else "GET"
         head = f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(body)}\r\n"
         self.request = f"{head}Content-Type: application/json\r\n\r\n".encode() + body
-        self.answered = self.refused = self.bytes = 0
+        self.answered = self.refused = self.bytes = self.before = 0
         self.seconds: list[float] = []
 
     def reset(self) -> None:
+        """Begins to measure; `before` are the requests until then."""
+        self.before = self.answered
         self.answered = self.refused = self.bytes = 0
         self.seconds.clear()
 
@@ -87,6 +89,7 @@ async def main(
         json.dumps(
             {
                 "per_second": load.answered / took,
+                "answered_in_all": load.before + load.answered,
                 "refused": load.refused,
                 "bytes": load.bytes,
                 "p50_ms": ordered[len(ordered) // 2] * 1e3,

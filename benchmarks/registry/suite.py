@@ -1,97 +1,94 @@
-"""Reading schemas by id, registering new ones, and the memory of an instance."""
+"""Reading schemas by id, registering new ones, and the memory of an instance.
+
+The instance has one core; the node and the load, processes of their own, have the others. The
+processor time of a request does not depend on what else the host does.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from contextlib import contextmanager
+from typing import Final, NamedTuple
 
 from benchmarks.figure import Figure
-from benchmarks.registry.load import http_request, requests_per_second
+from benchmarks.registry.schemas import schema_text
 from benchmarks.versus.comparison import Report
-from ottla.testing import Cluster
+from benchmarks.versus.process_usage import cpu_seconds, resident_bytes
+from benchmarks.versus.servers import OttlaServer, fresh
 from tests.support.registry.registry_processes import RegistryProcess, running_registries
 
-_READS_MIN = 5_000
-_WRITES_MIN = 1_200
-_MEMORY_MAX_MB = 80
-_READERS = 32
-_WRITERS = 100
+_READS_MIN: Final = 5_000
+_WRITES_MIN: Final = 1_200
+_MEMORY_MAX_MB: Final = 80
+_READERS: Final = 32
+_WRITERS: Final = 100
+
+
+class _Measured(NamedTuple):
+    per_second: float
+    cpu_us: float
 
 
 def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator[Figure]:
     del report, note
     seconds = 2.0 if quick else 10.0
     with (
-        Cluster(properties={"group.initial.rebalance.delay.ms": "0"}) as cluster,
-        running_registries(cluster.bootstrap, 1) as (registry,),
+        _own_core() as core,
+        fresh(OttlaServer, {"group.initial.rebalance.delay.ms": "0"}) as server,
     ):
-        _pin(registry)
-        id_ = registry.register("read", _schema(0)).body["id"]
-        request = http_request("GET", f"/schemas/ids/{id_}")
-        yield from _figures(
-            "schema by id", registry, lambda: request, _READERS, seconds, _READS_MIN
-        )
-        numbers = iter(range(1, 1_000_000_000))
-
-        def registration() -> bytes:
-            number = next(numbers)
-            body = json.dumps({"schema": _schema(number)}).encode()
-            return http_request("POST", f"/subjects/s{number}/versions", body)
-
-        yield from _figures("registrations", registry, registration, _WRITERS, seconds, _WRITES_MIN)
-        memory = _resident_mb(registry.pid)
-        yield Figure(
-            "memory", memory, "MB", bound=f"< {_MEMORY_MAX_MB}", holds=memory < _MEMORY_MAX_MB
-        )
+        server.start()
+        with running_registries(server.address, 1) as (registry,):
+            os.sched_setaffinity(registry.pid, core)
+            id_ = registry.register("read", schema_text(0)).body["id"]
+            reads = _load(registry, _READERS, seconds, "read", str(id_))
+            yield from _figures("schema by id", reads, _READS_MIN)
+            writes = _load(registry, _WRITERS, seconds, "register", "s")
+            yield from _figures("registrations", writes, _WRITES_MIN)
+            memory = resident_bytes(registry.pid) / 1e6
+            yield Figure(
+                "memory after it",
+                memory,
+                "MB",
+                bound=f"below {_MEMORY_MAX_MB}",
+                holds=memory < _MEMORY_MAX_MB,
+            )
 
 
-def _figures(
-    name: str,
-    registry: RegistryProcess,
-    next_request: Callable[[], bytes],
-    connections: int,
-    seconds: float,
-    least: float,
-) -> Iterator[Figure]:
-    """The rate, and what a request takes of the processor, which other programs do not change."""
-    count = 0
+def _figures(name: str, measured: _Measured, least: float) -> Iterator[Figure]:
+    rate = measured.per_second
+    yield Figure(name, rate, "requests/s", bound=f"at least {least:,}", holds=rate >= least)
+    yield Figure(f"{name}: the registry's processor time", measured.cpu_us, "us/request")
 
-    def counted() -> bytes:
-        nonlocal count
-        count += 1
-        return next_request()
 
-    before = _processor_seconds(registry.pid)
-    rate = asyncio.run(
-        requests_per_second(registry.port, counted, connections=connections, seconds=seconds)
+def _load(
+    registry: RegistryProcess, connections: int, seconds: float, kind: str, what: str
+) -> _Measured:
+    """Fails if a request is refused."""
+    arguments = [str(registry.port), str(connections), str(seconds), kind, what]
+    before = cpu_seconds(registry.pid)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.registry.load", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
-    used = _processor_seconds(registry.pid) - before
-    yield Figure(name, rate, "requests/s", bound=f">= {least:,}", holds=rate >= least)
-    yield Figure(f"{name}, processor time", used / count * 1e6, "us/request")
+    used = cpu_seconds(registry.pid) - before
+    found = json.loads(done.stdout)
+    assert not found["refused"], found
+    return _Measured(found["per_second"], used / found["answered"] * 1e6)
 
 
-def _processor_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _pin(registry: RegistryProcess) -> None:
-    """The instance has one core, the node and the load the others."""
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) > 1:
-        os.sched_setaffinity(registry.pid, {cores[0]})
-
-
-def _schema(number: int) -> str:
-    fields = [{"name": f"field_{index}", "type": ["null", "string"]} for index in range(10)]
-    return json.dumps({"type": "record", "name": f"R{number}", "fields": fields})
-
-
-def _resident_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1_000
-    raise AssertionError("the process is gone")
+@contextmanager
+def _own_core() -> Iterator[set[int]]:
+    """A core for the instance; what is started meanwhile runs on the others."""
+    cores = os.sched_getaffinity(0)
+    own = {min(cores)}
+    os.sched_setaffinity(0, cores - own or cores)
+    try:
+        yield own
+    finally:
+        os.sched_setaffinity(0, cores)

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 from ottla.client.records import ConsumedRecord
 from ottla.tracing import TRACE_PARENT, Attributes, SpanKind, TraceContext, Tracer, TraceSpan
 from ottla.web.gateway.messages.bodies import OutgoingMessage
+from ottla.web.gateway.problems import GatewayProblem
 from ottla.web.service.request_traces import request_span, request_trace
 
 # Of one request.
@@ -39,6 +40,15 @@ class MessageTrace:
     def __exit__(self, _kind: type[BaseException] | None, error: object, _where: object) -> None:
         if self._tracer is not None and self._span is not None:
             self._tracer.end(self._span, None if error is None else type(error).__name__)
+
+    def added_to_all(
+        self, messages: list[OutgoingMessage | GatewayProblem]
+    ) -> list[OutgoingMessage | GatewayProblem]:
+        if not self._headers:
+            return messages
+        return [
+            each if isinstance(each, GatewayProblem) else self.added_to(each) for each in messages
+        ]
 
     def added_to(self, message: OutgoingMessage) -> OutgoingMessage:
         """The message with the trace in its headers, unless it has one of its own."""

@@ -52,16 +52,25 @@ class Producing:
         """The outcome of each message, in their order. Raises what concerns all of them."""
         producer = caller.ready_producer or await caller.producer()
         count = await producer.partition_count(topic)
-        size = sum(
-            each.size + _MESSAGE_BYTES for each in messages if isinstance(each, OutgoingMessage)
-        )
+        size = 0
+        for each in messages:
+            if each.__class__ is OutgoingMessage:
+                size += each.size + _MESSAGE_BYTES
         self._reserve(size)
         try:
             sent = [await _sent(producer, topic, message, count) for message in messages]
-            outcomes = [
-                each if isinstance(each, GatewayProblem) else await _outcome(each) for each in sent
-            ]
-            self.acknowledged += sum(isinstance(each, RecordMetadata) for each in outcomes)
+            outcomes: list[RecordMetadata | GatewayProblem] = []
+            acknowledged = 0
+            for delivery in sent:
+                if isinstance(delivery, GatewayProblem):
+                    outcomes.append(delivery)
+                    continue
+                try:
+                    outcomes.append(await delivery)
+                    acknowledged += 1
+                except CLIENT_ERRORS as error:
+                    outcomes.append(problem_of(error))
+            self.acknowledged += acknowledged
             return outcomes
         finally:
             self.in_flight_bytes -= size
@@ -86,12 +95,5 @@ async def _sent(
         return no_partition(topic, message.partition)
     try:
         return await producer.send(topic, message)
-    except CLIENT_ERRORS as error:
-        return problem_of(error)
-
-
-async def _outcome(sent: Awaitable[RecordMetadata]) -> RecordMetadata | GatewayProblem:
-    try:
-        return await sent
     except CLIENT_ERRORS as error:
         return problem_of(error)

@@ -14,7 +14,6 @@ from ottla.web.gateway.messages.answers import (
     ProducedMessage,
 )
 from ottla.web.gateway.messages.bodies import decode_batch, decode_message
-from ottla.web.gateway.problems import GatewayProblem
 from ottla.web.gateway.query import topic_name
 from ottla.web.service.bodies import read_body
 
@@ -48,9 +47,6 @@ class ProduceCalls:
         body = await read_body(request, bytes_max=gateway.limits.body_bytes_max)
         messages = decode_batch(body, messages_max=gateway.limits.batch_messages_max)
         with gateway.traces.sending(request.scope, topic, len(messages)) as trace:
-            messages = [
-                each if isinstance(each, GatewayProblem) else trace.added_to(each)
-                for each in messages
-            ]
+            messages = trace.added_to_all(messages)
             outcomes = await gateway.producing.send_all(caller, topic, messages)
         return json_response(MessagesAnswer(list(map(MessageOutcome.of, outcomes))))

@@ -81,7 +81,9 @@ class OutgoingMessage(NamedTuple):
     def size(self) -> int:
         """Bytes that it holds in memory, about."""
         held = len(self.key or b"") + len(self.value or b"")
-        return held + sum(len(name) + len(value or b"") for name, value in self.headers)
+        if self.headers:
+            held += sum(len(name) + len(value or b"") for name, value in self.headers)
+        return held
 
 
 _message: Final = msgspec.json.Decoder(MessageBody)

@@ -104,7 +104,7 @@ class V2ProduceCalls:
         _require_schemas(format_name, body)
         key_id = await _prepared(format_, topic, "key", body.key_schema, body.key_schema_id)
         value_id = await _prepared(format_, topic, "value", body.value_schema, body.value_schema_id)
-        messages: list[OutgoingMessage] = []
+        messages: list[OutgoingMessage | GatewayProblem] = []
         for record in body.records:
             message = OutgoingMessage(
                 None if record.key is None else await format_.encode(key_id, record.key),
@@ -114,8 +114,7 @@ class V2ProduceCalls:
             )
             messages.append(message)
         with gateway.traces.sending(request.scope, topic, len(messages)) as trace:
-            traced = [trace.added_to(each) for each in messages]
-            outcomes = await gateway.producing.send_all(caller, topic, traced)
+            outcomes = await gateway.producing.send_all(caller, topic, trace.added_to_all(messages))
         return json_response(
             {
                 "offsets": [V2Offset.of(each) for each in outcomes],
