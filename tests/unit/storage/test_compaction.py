@@ -8,6 +8,7 @@ import pytest
 
 from ottla.model import KafkaError, Offset, ProducerEpoch, ProducerId, TimestampMs
 from ottla.simulation.disk.disk import SimulatedDisk
+from ottla.storage.compaction import compact, swap_in
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import FileKind
 from ottla.storage.log.log import Log
@@ -250,6 +251,21 @@ def test_corrupt_batch_stops_compaction_and_nothing_is_replaced() -> None:
     before = directory_content(disk, DIRECTORY)
     with pytest.raises(CorruptLogError, match=f"{path} is corrupt at byte {position}"):
         compacted(log)
+    assert directory_content(disk, DIRECTORY) == before
+
+
+def test_a_log_whose_directory_has_another_owner_replaces_nothing() -> None:
+    """Its topic was deleted during the compaction, and restored, so the directory is there."""
+    disk = SimulatedDisk()
+    log = new_log(disk, compact=True)
+    for _ in range(3):
+        put(log, b"key", b"v" * 200)
+    roll_and_commit(log)
+    log.flush()
+    before = directory_content(disk, DIRECTORY)
+    result = compact(disk, planned(log))
+    log.abandon()
+    assert not swap_in(log, result, now_ms=NOW_MS)
     assert directory_content(disk, DIRECTORY) == before
 
 

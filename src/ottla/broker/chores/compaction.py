@@ -62,6 +62,7 @@ class Compaction:
     async def compact_filthiest(self) -> None:
         """Compacts all logs that are due, the dirtiest first."""
         while self._cluster.config.log_cleaner_enable:
+            self._forget_removed()
             due = [
                 (_dirty_ratio(plan), directory, log, plan)
                 for directory in self._logs.directories
@@ -72,6 +73,12 @@ class Compaction:
                 return
             _, directory, log, plan = max(due, key=lambda each: each[0])
             await self._compact(directory, log, plan)
+
+    def _forget_removed(self) -> None:
+        """Logs that were deleted or moved are not counted, nor kept in memory."""
+        removed = [log for log in self._failed if self._logs.get(log.partition) is not log]
+        for log in removed:
+            del self._failed[log]
 
     async def _plan(self, directory: LogDirectory, log: Log) -> CompactionPlan | None:
         if self._failed.get(log) == log.log_end_offset:

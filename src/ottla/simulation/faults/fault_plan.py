@@ -203,16 +203,16 @@ def plan_of(seed: int) -> Plan:
         else SeededDice(f"queries {seed}").choice((0, 0, 0, 0, 0, 0, 1, 2)),
         has_delays=SeededDice(f"delays {seed}").choice((False, False, False, True)),
     )
-    if SeededDice(f"deletions {seed}").choice((False, False, True)):
+    if not plan.has_tenants and SeededDice(f"deletions {seed}").choice((False, False, True)):
         return with_deletions(plan)
     return plan
 
 
 def with_deletions(plan: Plan) -> Plan:
     """The plan with topics that are deleted and restored. No disk runs full, for then they may be
-    purged."""
+    purged, and no user has a limit of topics, as with tenants."""
     faults = tuple(each for each in plan.faults if each.name != "full_disk")
-    return plan._replace(has_deletions=True, is_secured=False, faults=faults)
+    return plan._replace(has_deletions=True, has_tenants=False, is_secured=False, faults=faults)
 
 
 def secured(plan: Plan, dice: SeededDice) -> Plan:

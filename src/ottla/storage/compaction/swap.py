@@ -49,11 +49,13 @@ def swap_groups(log: Log, result: CompactionResult, *, now_ms: int) -> Iterator[
 
 
 def _find_replaced(log: Log, result: CompactionResult, group: CleanedGroup) -> list[Segment] | None:
-    """The segments that the group was made of, or None if they have changed."""
+    """The segments that the group was made of, or None if they have changed. The directory of an
+    abandoned log may belong to another one by now."""
     cleaned = SegmentFileName(group.base_offset, FileKind.LOG, FileState.CLEANED)
     found = log.segments.between(group.base_offset, group.end_offset)
     is_same = (
-        log.truncations == result.plan.truncations
+        not log.is_abandoned
+        and log.truncations == result.plan.truncations
         and log.segments.active not in found
         and [(segment.base_offset, segment.size) for segment in found]
         == [(planned.base_offset, planned.size) for planned in group.replaced]

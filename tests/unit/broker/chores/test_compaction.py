@@ -11,6 +11,8 @@ from ottla.broker.chores.compaction import Compaction
 from ottla.metrics import Metrics
 from ottla.runtime.background import InlineBackground
 from ottla.storage.batches.leader_batch import Origin
+from ottla.storage.files.file_names import FileKind
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_around, batch_of
 from tests.support.storage.held_background import settle
@@ -40,6 +42,33 @@ def test_batches_that_cannot_be_read_are_named(
     assert "prices-0: compaction kept batches whose checksum is correct" in caplog.text
     assert "Number of batches: 1. The first: offsets 2 to 2: " in caplog.text
     assert "prices-0: compacted; records before: 3, after: 2" in caplog.text
+
+
+def test_a_log_that_could_not_be_compacted_is_forgotten_with_its_topic(node: OneNode) -> None:
+    node.create_topic("prices", configs={"cleanup.policy": "compact"})
+    log, metrics = node.log("prices"), Metrics()
+    for _ in range(2):
+        node.append("prices", batch_of(b"value", key=b"k"))
+    log.roll(now_ms=node.clock.now_ms())
+    log.flush()
+    node.disk.flip_bit(log.segments.first.path(FileKind.LOG), position=70, bit=0)
+    compaction = Compaction(
+        node.broker.cluster,
+        node.clock,
+        InlineBackground(),
+        node.broker.logs,
+        node.broker.commit,
+        node.broker.failures,
+        metrics,
+    )
+    node.run(finished(node, compaction))
+    assert list(compaction._failed) == [log]
+
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name="prices")])
+    assert node.send_request(request, 6).responses[0].error_code == 0
+    node.run(finished(node, compaction))
+
+    assert not compaction._failed
 
 
 async def finished(node: OneNode, compaction: Compaction) -> None:
