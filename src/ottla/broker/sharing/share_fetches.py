@@ -100,10 +100,12 @@ class ShareFetches:
         else:
             session = self.sessions.require(group_id, member_id, request.share_session_epoch)
         if request.share_session_epoch != FINAL_EPOCH:
-            session.partitions |= dict.fromkeys(wanted)
-            for topic in request.forgotten_topics_data:
-                for number in topic.partitions:
-                    session.partitions.pop(TopicIndex(topic.topic_id, number), None)
+            forgotten = (
+                TopicIndex(topic.topic_id, number)
+                for topic in request.forgotten_topics_data
+                for number in topic.partitions
+            )
+            self.sessions.update(session, wanted, forgotten)
         return session
 
 

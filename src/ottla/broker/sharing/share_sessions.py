@@ -7,7 +7,7 @@ another one. What the member has locked is then released.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -18,6 +18,9 @@ from ottla.model import ErrorCode, KafkaError, Uuid
 FIRST_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
 _EPOCH_MAX: Final = 2**31 - 1
+# Clients name the partitions of their sessions, also some that do not exist.
+_SESSION_PARTITIONS_MAX: Final = 20_000
+_PARTITIONS_MAX: Final = 500_000
 
 
 class TopicIndex(NamedTuple):
@@ -53,6 +56,7 @@ class ShareSessions:
         self._cluster = cluster
         self._sessions: dict[tuple[str, str], ShareSession] = {}
         self._counts: Counter[str] = Counter()
+        self._partition_count = 0
         # Called with a session that has ended.
         self.ended: Callable[[ShareSession], None] = lambda _session: None
 
@@ -61,7 +65,7 @@ class ShareSessions:
 
     @property
     def partition_count(self) -> int:
-        return sum(len(session.partitions) for session in self._sessions.values())
+        return self._partition_count
 
     def count_of(self, group_id: str) -> int:
         return self._counts[group_id]
@@ -103,11 +107,37 @@ class ShareSessions:
             session.advance()
         return session
 
+    def update(
+        self,
+        session: ShareSession,
+        added: Iterable[TopicIndex],
+        forgotten: Iterable[TopicIndex],
+    ) -> None:
+        """Changes the partitions of a session. Raises SHARE_SESSION_LIMIT_REACHED if they become
+        too many, and then nothing is added."""
+        partitions = session.partitions
+        new = dict.fromkeys(each for each in added if each not in partitions)
+        room = min(
+            _SESSION_PARTITIONS_MAX - len(partitions), _PARTITIONS_MAX - self._partition_count
+        )
+        if len(new) > room:
+            raise KafkaError(
+                ErrorCode.SHARE_SESSION_LIMIT_REACHED,
+                f"a share session has at most {_SESSION_PARTITIONS_MAX:,} partitions, and those of "
+                f"a node {_PARTITIONS_MAX:,}",
+            )
+        before = len(partitions)
+        partitions |= new
+        for each in forgotten:
+            partitions.pop(each, None)
+        self._partition_count += len(partitions) - before
+
     def end(self, session: ShareSession) -> None:
         key = session.group_id, session.member_id
         if self._sessions.get(key) is not session:
             return
         del self._sessions[key]
+        self._partition_count -= len(session.partitions)
         self._counts[session.group_id] -= 1
         if not self._counts[session.group_id]:
             del self._counts[session.group_id]

@@ -61,6 +61,8 @@ class ShareCoordinator:
     def __init__(self, context: ShareContext) -> None:
         self._context = context
         self.states: dict[ShareKey, ShareState] = {}
+        # The offset behind the last record.
+        self._end_offset = 0
 
     # ---- life cycle and replay
 
@@ -70,6 +72,7 @@ class ShareCoordinator:
 
     def replay(self, key: Message, value: Message | None, *, offset: int, producer_id: int) -> None:  # noqa: ARG002 - every state machine's signature
         assert isinstance(key, stored.ShareSnapshotKey | stored.ShareUpdateKey)
+        self._end_offset = offset + 1
         share = ShareKey(key.group_id, key.topic_id, key.partition)
         before = self.states.get(share)
         if isinstance(value, stored.ShareSnapshotValue):
@@ -198,25 +201,24 @@ class ShareCoordinator:
 
     def snapshot_cold(self) -> Outcome:
         """Snapshots of the states that have had none for a while: their old records would keep the
-        log from being pruned."""
+        log from being pruned. As long as few records can be pruned, there are none: the states of
+        idle groups would be written again and again."""
+        if self._obsolete_count() <= len(self.states):
+            return NOTHING
         now_ms = self._context.clock.now_ms()
         oldest_ms = now_ms - self._context.settings.cold_interval_ms
-        latest = self._latest_snapshot()
         return Outcome(
             [
                 repeated_snapshot(key, state, now_ms=now_ms)
                 for key, state in self.states.items()
-                if state.written_ms <= oldest_ms and state.snapshot_offset != latest
+                if state.written_ms <= oldest_ms
             ]
         )
 
-    def _latest_snapshot(self) -> int | None:
-        """The offset of the snapshot since which nothing was written in the whole partition; None
-        if there is no such."""
-        states = self.states.values()
-        if any(state.update_count for state in states):
-            return None
-        return max((state.snapshot_offset for state in states), default=None)
+    def _obsolete_count(self) -> int:
+        """Records that are kept only because older ones are needed."""
+        needed = sum(1 + state.update_count for state in self.states.values())
+        return self._end_offset - self.needed_from(self._end_offset) - needed
 
     def topics_deleted(self, topic_ids: Collection[Uuid]) -> Outcome:
         gone = [key for key in self.states if key.topic_id in topic_ids]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ottla.coordinator.groups.share.heartbeats import ShareHeartbeats
 from ottla.model import ErrorCode, Offset, TimestampMs, Uuid
 from ottla.storage.files.file_slice import FileSlice
 from ottla.wire.messages import share_acknowledge as ack_wire
@@ -358,3 +359,26 @@ def test_a_fetch_whose_time_is_up_while_it_waits_for_the_disk_is_answered(
     assert sharing.acquired() == []
     assert not is_cold
     assert sharing.acquired() == [(0, 0, 1)]
+
+
+def test_heartbeats_look_at_all_targets_only_after_a_change(
+    sharing: Sharing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    find = ShareHeartbeats._find_unassigned
+    monkeypatch.setattr(
+        ShareHeartbeats,
+        "_find_unassigned",
+        lambda self, group: looks.append(group) or find(self, group),
+    )
+    epoch = sharing.join().member_epoch
+    looks.clear()
+    for _ in range(5):
+        request = ShareGroupHeartbeatRequest(group_id=GROUP, member_id="m", member_epoch=epoch)
+        response = sharing.ask(request, 1)
+        assert not response.error_code
+        epoch = response.member_epoch
+    assert len(looks) <= 1
+    sharing.join("other")
+    sharing.join("third")
+    assert len(looks) >= 2

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from ottla.broker.network.client_session import ClientSession
-from ottla.broker.sharing.share_sessions import ShareSessions
+from ottla.broker.sharing.share_sessions import ShareSessions, TopicIndex
+from ottla.model import ErrorCode, KafkaError, Uuid
 from tests.support.nodes.one_node import StartNode
 
 
@@ -39,3 +42,19 @@ def test_a_connection_keeps_only_the_sessions_that_have_not_ended(start_node: St
     session = sessions.begin("group", "member", connection)
     sessions.end(session)
     assert connection.callbacks == []
+
+
+def test_a_session_has_a_limited_number_of_partitions(start_node: StartNode) -> None:
+    sessions = ShareSessions(start_node().broker.cluster)
+    topic_id = Uuid(bytes(16))
+    first = sessions.begin("group", "first", None)
+    sessions.update(first, (TopicIndex(topic_id, number) for number in range(20_000)), ())
+    sessions.update(first, [TopicIndex(topic_id, 5)], [TopicIndex(topic_id, 6)])
+    assert (len(first.partitions), sessions.partition_count) == (19_999, 19_999)
+    with pytest.raises(KafkaError) as refused:
+        sessions.update(first, [TopicIndex(topic_id, -1), TopicIndex(topic_id, -2)], ())
+    assert refused.value.code is ErrorCode.SHARE_SESSION_LIMIT_REACHED
+    second = sessions.begin("group", "second", None)
+    sessions.update(second, [TopicIndex(topic_id, 1)], ())
+    sessions.end(first)
+    assert sessions.partition_count == 1

@@ -24,6 +24,7 @@ class ShareGroup(Group):
     """Owned by the coordinator's `Groups`."""
 
     __slots__ = (
+        "coverage",
         "epoch",
         "is_metadata_stale",
         "members",
@@ -48,6 +49,9 @@ class ShareGroup(Group):
         self.target_timestamp = 0
         self.targets: dict[str, Assignment] = {}
         self.state_partitions = StatePartitions()
+        # What heartbeats found out about the initialized partitions, and in which state of the
+        # group: whether no member has some.
+        self.coverage: tuple[object, bool, object] | None = None
         # Whether topics may have changed since the group last checked.
         self.is_metadata_stale = True
 

@@ -201,9 +201,23 @@ class ShareHeartbeats:
         }
 
     def _has_unassigned(self, group: ShareGroup) -> bool:
-        """Whether partitions were initialized that no member has yet."""
+        """Whether partitions were initialized that no member has yet. Looks at all targets only
+        if something has changed: thousands of members send heartbeats."""
         if not group.members:
             return False
+        state = (
+            group.epoch,
+            group.target_epoch,
+            id(group.state_partitions),
+            id(self._context.image.topics),
+        )
+        if group.coverage is None or group.coverage[0] != state:
+            # The objects are kept, so that no others can have their identities.
+            kept = group.state_partitions, self._context.image.topics
+            group.coverage = state, self._find_unassigned(group), kept
+        return group.coverage[1]
+
+    def _find_unassigned(self, group: ShareGroup) -> bool:
         assigned = NO_PARTITIONS.union(*group.targets.values())
         by_id = self._context.image.topics.by_id
         return any(
