@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ottla.coordinator.groups.share.group import ShareGroup
 from ottla.coordinator.groups.share.heartbeats import ShareHeartbeats
 from ottla.model import ErrorCode, Offset, TimestampMs, Uuid
 from ottla.storage.files.file_slice import FileSlice
@@ -364,13 +365,14 @@ def test_a_fetch_whose_time_is_up_while_it_waits_for_the_disk_is_answered(
 def test_heartbeats_look_at_all_targets_only_after_a_change(
     sharing: Sharing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = []
+    looks: list[object] = []
     find = ShareHeartbeats._find_unassigned
-    monkeypatch.setattr(
-        ShareHeartbeats,
-        "_find_unassigned",
-        lambda self, group: looks.append(group) or find(self, group),
-    )
+
+    def counted(self: ShareHeartbeats, group: ShareGroup) -> bool:
+        looks.append(group)
+        return find(self, group)
+
+    monkeypatch.setattr(ShareHeartbeats, "_find_unassigned", counted)
     epoch = sharing.join().member_epoch
     looks.clear()
     for _ in range(5):
@@ -379,6 +381,6 @@ def test_heartbeats_look_at_all_targets_only_after_a_change(
         assert not response.error_code
         epoch = response.member_epoch
     assert len(looks) <= 1
+    looks.clear()
     sharing.join("other")
-    sharing.join("third")
-    assert len(looks) >= 2
+    assert looks
