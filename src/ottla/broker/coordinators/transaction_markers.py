@@ -4,6 +4,10 @@ There is one WriteTxnMarkers request in flight per leader node; new markers are 
 next one. Partitions led by this node are written directly. A failed marker is retried after a
 short pause, at the leader of that time. If the leader changes while a request is in flight, its
 markers are sent to the new leader at once. A deleted partition needs no marker.
+
+TRANSACTION_COORDINATOR_FENCED is retried too, until the coordinator is closed. A node that lost a
+partition of `__transaction_state` and got it back may learn of both at once: its coordinator goes
+on, and its markers are refused until it has the later epoch, if the one in between wrote some.
 """
 
 from __future__ import annotations
@@ -31,8 +35,8 @@ _log = logging.getLogger(__name__)
 _TIMEOUT_MS: Final = 10_000
 _NO_LEADER: Final = -1
 
-# Not retried: another coordinator has written newer markers.
-_FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED)
+# Not retried: the transaction was ended by another coordinator, and its producer has gone on.
+_FENCED: Final = ErrorCode.INVALID_PRODUCER_EPOCH
 
 
 class MarkerSender:
@@ -191,7 +195,7 @@ class MarkerSender:
             writing.settle(name)
             return True
         markers = writing.markers
-        if code in _FENCED:
+        if code is _FENCED:
             _log.warning(
                 "%s rejected the transaction marker of %r with producer id %d and epoch %d: %s",
                 name,

@@ -6,8 +6,7 @@ offsets. From version 2 on a marker has the transaction version of its transacti
 partition: CLUSTER_AUTHORIZATION_FAILED without ALTER or CLUSTER_ACTION, UNKNOWN_TOPIC_OR_PARTITION,
 NOT_LEADER_OR_FOLLOWER (also while a group coordinator is loading), NOT_ENOUGH_REPLICAS,
 NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION
-for other internal topics. Errors that are not retried: INVALID_PRODUCER_EPOCH,
-TRANSACTION_COORDINATOR_FENCED.
+for other internal topics, TRANSACTION_COORDINATOR_FENCED. INVALID_PRODUCER_EPOCH is not retried.
 """
 
 from __future__ import annotations

@@ -255,18 +255,40 @@ def test_partition_that_is_gone_takes_no_marker() -> None:
     run(scenario)
 
 
-@pytest.mark.parametrize(
-    "code", [ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED]
-)
-def test_coordinator_that_was_overtaken_gives_up(code: ErrorCode) -> None:
+def test_coordinator_that_was_overtaken_gives_up() -> None:
     async def scenario(world: World) -> None:
-        world.codes[B] = [code]
+        world.codes[B] = [ErrorCode.INVALID_PRODUCER_EPOCH]
         world.shard.write(markers(A, B))
         await settle()
         world.clock.advance(10)
         await settle()
         assert world.written == []
         assert world.requested() == [(1, [0]), (2, [1])]
+
+    run(scenario)
+
+
+def test_coordinator_that_is_fenced_goes_on_until_it_is_closed() -> None:
+    """It may have its partition again, and not know yet that it had lost it (seed 9300325)."""
+
+    async def scenario(world: World) -> None:
+        world.codes[B] = [ErrorCode.TRANSACTION_COORDINATOR_FENCED] * 2
+        world.shard.write(markers(B))
+        await settle()
+        world.clock.advance(100)
+        await settle()
+        assert world.written == []
+        world.clock.advance(100)
+        await settle()
+        assert len(world.written) == 1
+        world.codes[B] = [ErrorCode.TRANSACTION_COORDINATOR_FENCED] * 9
+        world.shard.write(markers(B))
+        await settle()
+        world.shard.close()
+        count = len(world.sent)
+        world.clock.advance(1_000)
+        await settle()
+        assert len(world.sent) == count
 
     run(scenario)
 
