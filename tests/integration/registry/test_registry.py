@@ -68,6 +68,17 @@ def test_a_schema_is_read_by_id_version_and_guid(registry: RegistryProcess) -> N
     assert registry.ask("GET", f"/schemas/ids/{registered['id']}/schema").status == 200
 
 
+def test_an_answer_has_the_type_that_the_request_accepts(registry: RegistryProcess) -> None:
+    assert registry.ask("GET", "/subjects", accept="application/json").status == 200
+    refused = registry.ask("GET", "/subjects", accept="text/html")
+    assert (refused.status, refused.body["error_code"]) == (406, 406)
+    # Nothing is written whose answer could not be.
+    body = {"schema": '"int"'}
+    path = "/subjects/not-acceptable/versions"
+    assert registry.ask("POST", path, body, accept="text/html").status == 406
+    assert registry.ask("GET", path).status == 404
+
+
 def test_what_is_not_there_has_confluents_codes(registry: RegistryProcess) -> None:
     registry.register("codes", TEXT)
     for method, path, expected in (

@@ -9,7 +9,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from ottla.web.registry.api.changing import ChangingApi
+from ottla.web.registry.api.content_type import accepted_type
 from ottla.web.registry.api.lookups import Lookups
+from ottla.web.registry.api.responses import CONTENT_TYPE
 from ottla.web.registry.api.schema_reads import SchemaReads
 from ottla.web.registry.api.setting_reads import SettingReads
 from ottla.web.registry.api.subject_reads import SubjectReads
@@ -88,12 +90,27 @@ def _routes(
 ) -> list[BaseRoute]:
     found: list[BaseRoute] = []
     for method, path, handler in table:
-        endpoint = around(handler)
+        endpoint = _negotiated(around(handler))
         found.append(Route(path, endpoint, methods=[method]))
         if path != "/":
             found.append(Route(f"{path}/", endpoint, methods=[method]))
     # So that hot routes are tried first: the ones with a slash at the end are rare.
     return sorted(found, key=lambda each: str(getattr(each, "path", "")).endswith("/"))
+
+
+def _negotiated(handler: Handler) -> Handler:
+    """The handler, whose answer has the content type that the request accepts. Its name stays, for
+    the metrics."""
+
+    async def route(request: Request) -> Response:
+        wanted = accepted_type(request.scope)
+        response = await handler(request)
+        if wanted != CONTENT_TYPE and response.media_type == CONTENT_TYPE:
+            response.headers["content-type"] = wanted
+        return response
+
+    route.__name__ = handler.__name__
+    return route
 
 
 def _readable(handler: Handler) -> Handler:
