@@ -105,6 +105,6 @@ class Tenancy:
         self.limits_retained_bytes = any(
             tenant.limits.retained_bytes is not None for tenant in self._tenants.values()
         )
-        for name in self._connections.keys() - self._tenants.keys():
+        for name in sorted(self._connections.keys() - self._tenants.keys()):
             for close in list(self._connections[name].values()):
                 close()

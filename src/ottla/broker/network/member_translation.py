@@ -13,6 +13,7 @@ from ottla.runtime.clock import Clock
 from ottla.runtime.tasks import Tasks
 from ottla.tenancy.member_bytes import MemberBytes
 from ottla.wire.apis import ApiKey
+from ottla.wire.errors import ProtocolError
 from ottla.wire.schema import Message
 
 # The APIs whose messages have bytes of members.
@@ -41,7 +42,11 @@ class MemberTranslation:
     async def _handle_large(
         self, context: RequestContext, request: Message, found: MemberBytes
     ) -> Message:
-        await self._translate_in_steps(found)
+        try:
+            await self._translate_in_steps(found)
+        except ProtocolError as error:
+            # A name that is too long with the prefix. Closes only this connection.
+            raise ConnectionAbortedError(str(error)) from None
         answer = self._outward(context, self._handler(context, request))
         if isinstance(answer, Pending):
             return await _resolved(answer)

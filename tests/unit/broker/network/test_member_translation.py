@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
+
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.member_translation import MemberTranslation
 from ottla.broker.network.pending import Pending
@@ -145,3 +147,10 @@ def test_responses_that_come_later_are_translated_too() -> None:
     response, clock, _ = handled(Pending(), DescribeGroupsRequest())
     assert of_response(response) == [assignment("orders", n) for n in range(MANY)]
     assert clock.pauses
+
+
+def test_a_name_that_is_too_long_with_the_prefix_closes_the_connection() -> None:
+    request = sync(MANY)
+    request.assignments[-1].assignment = assignment("x" * 32_767, 0)
+    with pytest.raises(ConnectionAbortedError, match="cannot encode"):
+        handled(SyncGroupResponse(), request)
