@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from typer.testing import CliRunner
 
+from ottla.cli.main import make_app
 from tests.conformance.java_tools.cluster import ClusterTools
 from tests.support.nodes.cluster_processes import wait_until
 from tests.support.soak import IS_SOAK
@@ -67,6 +69,19 @@ def test_quotas_of_an_entity_live_from_set_to_delete(tools: ClusterTools, entity
     wait_until(
         lambda: shown not in tools(CONFIGS, "--describe", *options, via=3),
         f"the quotas of {entity} are gone",
+    )
+
+
+def test_limits_of_users_are_shown(tools: ClusterTools) -> None:
+    """kafka-configs refuses to set them, because Kafka does not have them."""
+    command = ["quotas", "set", "--user", "bob", "topics_max=5", "-b", tools.bootstrap(1)]
+    done = CliRunner().invoke(make_app("quotas"), command)
+    assert done.exit_code == 0, done.output
+    wait_shown(
+        tools,
+        ("--entity-type", "users", "--entity-name", "bob"),
+        "user-principal 'bob'",
+        "topics_max=5.0",
     )
 
 

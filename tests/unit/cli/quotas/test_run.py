@@ -112,6 +112,10 @@ def test_an_entity_names_the_user_first() -> None:
 
 
 def test_quotas_have_units() -> None:
+    limits = parse_quotas(["topics_max=5", "retained_bytes_max=10GB"])
+    assert limits == {"topics_max": 5.0, "retained_bytes_max": 10_000_000_000.0}
+    with pytest.raises(CommandError, match="not a number"):
+        parse_quotas(["topics_max=5kB"])
     parsed = parse_quotas(["producer_byte_rate=1.5MB", "request_percentage=0.5"])
     assert parsed == {"producer_byte_rate": 1_500_000, "request_percentage": 0.5}
 
