@@ -1,15 +1,17 @@
 """The limits on the bytes that a tenant or a user retains: of the partitions that a node leads.
 
 The topics of a user are those that it created. A topic of an owner beyond its limit takes no
-records (POLICY_VIOLATION) until retention or its owner deletes some. The bytes are added up once a
-second at most.
+records (POLICY_VIOLATION) until retention or its owner deletes some. The bytes of all owners are
+added up once a second at most, in steps: with each Produce request those of some partitions.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
-from typing import Final
+from collections.abc import Iterator
+from itertools import islice
+from math import inf
+from typing import Final, NamedTuple
 
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.control.tenancy import Tenancy
@@ -18,13 +20,22 @@ from ottla.broker.network.handling import RequestContext
 from ottla.broker.producing.unauthorized_produce import name_of, refused_topic
 from ottla.model import ErrorCode
 from ottla.quotas.entities import LimitKey
+from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
 from ottla.runtime.clock import Clock
-from ottla.tenancy.tenant import SEPARATOR, tenant_name_of
+from ottla.tenancy.tenant import tenant_name_of
 from ottla.wire.messages.produce import ProduceRequest, TopicProduceResponse
 
 _MEASURED_SECONDS: Final = 1.0
-_REMEMBERED_MAX: Final = 10_000
+_TENANT: Final = "tenant"
+_USER: Final = "user"
+# Half a millisecond.
+_PARTITIONS_PER_STEP: Final = 500
+
+
+class _Owner(NamedTuple):
+    kind: str
+    name: str
 
 
 class RetainedBytes:
@@ -43,8 +54,12 @@ class RetainedBytes:
         self._users = users
         self._partitions = partitions
         self._clock = clock
-        # When they were measured, and how many, by owner.
-        self._measured: dict[Hashable, tuple[float, int]] = {}
+        # By owner, as last added up, and when.
+        self._sizes: Counter[_Owner] = Counter()
+        self._measured_at = -inf
+        # The sums that are under way, and the partitions that they lack.
+        self._sums: Counter[_Owner] = Counter()
+        self._rest: Iterator[Partition] | None = None
 
     @property
     def are_limited(self) -> bool:
@@ -57,6 +72,7 @@ class RetainedBytes:
     ) -> list[TopicProduceResponse]:
         """Removes the topics of owners that retain too much from the request and returns their
         errors."""
+        self._measure()
         accepted, refused = [], []
         for topic in request.topic_data:
             name = name_of(self._cluster, context.api_version, topic)
@@ -69,45 +85,45 @@ class RetainedBytes:
 
     def of_users(self) -> Counter[str]:
         """The bytes of each user's topics, as far as this node leads them."""
-        topics = self._cluster.image.topics.by_name
-        used: Counter[str] = Counter()
+        sizes: Counter[str] = Counter()
         for partition in self._partitions:
-            topic = topics.get(partition.name.topic)
-            if topic is not None and partition.log is not None and partition.is_leader:
-                used[topic.owner] += partition.log.segments.size
-        return used
+            sizes[self._owner_of(partition.name.topic)] += _led_bytes(partition)
+        return sizes
 
     def _is_beyond(self, topic: str) -> bool:
         tenant = tenant_name_of(topic)
         if tenant is not None:
             limit = self._tenancy.limits_of(tenant).retained_bytes
-            prefix = tenant + SEPARATOR
-            if limit is not None and limit <= self._size(
-                ("tenant", tenant), lambda name: name.startswith(prefix)
-            ):
+            if limit is not None and limit <= self._sizes[_Owner(_TENANT, tenant)]:
                 return True
-        topics = self._cluster.image.topics.by_name
-        found = topics.get(topic)
-        owner = "" if found is None else found.owner
-        limit = self._users.limits.find(LimitKey.RETAINED_BYTES, owner) if owner else None
+        user = self._owner_of(topic)
+        limit = self._users.limits.find(LimitKey.RETAINED_BYTES, user) if user else None
+        return limit is not None and limit <= self._sizes[_Owner(_USER, user)]
 
-        def is_owned(name: str) -> bool:
-            each = topics.get(name)
-            return each is not None and each.owner == owner
+    def _owner_of(self, topic: str) -> str:
+        """The user that created a topic; empty if there is none."""
+        found = self._cluster.image.topics.by_name.get(topic)
+        return "" if found is None else found.owner
 
-        return limit is not None and limit <= self._size(("user", owner), is_owned)
+    def _measure(self) -> None:
+        """Adds up some more partitions, if the sums are old."""
+        if self._rest is None:
+            if self._clock.monotonic() - self._measured_at < _MEASURED_SECONDS:
+                return
+            self._rest = iter(list(self._partitions))
+            self._sums = Counter()
+        step = list(islice(self._rest, _PARTITIONS_PER_STEP))
+        for partition in step:
+            topic, size = partition.name.topic, _led_bytes(partition)
+            self._sums[_Owner(_TENANT, tenant_name_of(topic) or "")] += size
+            self._sums[_Owner(_USER, self._owner_of(topic))] += size
+        if len(step) < _PARTITIONS_PER_STEP:
+            self._sizes, self._rest = self._sums, None
+            self._measured_at = self._clock.monotonic()
 
-    def _size(self, owner: Hashable, has: Callable[[str], bool]) -> int:
-        now = self._clock.monotonic()
-        known = self._measured.get(owner)
-        if known is not None and now - known[0] < _MEASURED_SECONDS:
-            return known[1]
-        size = sum(
-            partition.log.segments.size
-            for partition in self._partitions
-            if partition.log is not None and partition.is_leader and has(partition.name.topic)
-        )
-        if len(self._measured) >= _REMEMBERED_MAX:
-            self._measured.clear()
-        self._measured[owner] = now, size
-        return size
+
+def _led_bytes(partition: Partition) -> int:
+    """0 on a follower."""
+    if partition.log is None or not partition.is_leader:
+        return 0
+    return partition.log.segments.size
