@@ -4,11 +4,13 @@ The registrations of controllers are left out. Those of brokers stay, fenced: th
 prove with the epoch in their clean-shutdown files that their logs are complete. Then any replica of
 a partition may become its leader: each is restored from the same files. So they are all eligible
 leader replicas (KIP-966), or all in sync if the cluster does not have that feature. No partition
-has a leader until its first replica registers, in a new leader epoch.
+has a leader until its first replica registers, in a new leader epoch. Deleted topics are left out:
+a backup does not contain their logs.
 """
 
 from __future__ import annotations
 
+from ottla.configs import ConfigResource, ConfigResourceType
 from ottla.metadata import NO_LEADER, MetadataImage, PartitionRegistration
 from ottla.metadata.partition import RECOVERED, UNASSIGNED_DIRECTORY
 
@@ -16,6 +18,10 @@ from ottla.metadata.partition import RECOVERED, UNASSIGNED_DIRECTORY
 def restored_image(image: MetadataImage) -> MetadataImage:
     found = image.copy()
     found.controllers.clear()
+    for deleted in found.deleted_topics:
+        resource = ConfigResource(ConfigResourceType.TOPIC, deleted.resource_name)
+        found.configs.pop(resource, None)
+    found.deleted_topics.by_id.clear()
     for broker_id, broker in found.brokers.items():
         found.brokers[broker_id] = broker._replace(fenced=True, in_controlled_shutdown=False)
     has_elr = image.has_eligible_leader_replicas

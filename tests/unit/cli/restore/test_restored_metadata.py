@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ottla.cli.restore.restored_metadata import restored_partition
+from ottla.cli.restore.restored_metadata import restored_image, restored_partition
+from ottla.controller.operations.delete_topics import delete_topics
 from ottla.metadata import NO_LEADER, PartitionRegistration
 from ottla.metadata.partition import UNASSIGNED_DIRECTORY
 from ottla.model import Uuid
+from ottla.wire.messages.delete_topics import DeleteTopicsRequest
+from tests.support.controller.cluster_images import applied, context, one_broker, topic
 
 BEFORE = PartitionRegistration(
     replicas=(3, 1, 4),
@@ -36,3 +39,14 @@ def test_a_reassignment_is_cancelled() -> None:
     assert after.replicas == (3, 1)
     assert not after.adding_replicas
     assert not after.removing_replicas
+
+
+def test_deleted_topics_are_left_out() -> None:
+    image = one_broker(topic("orders", [1]), topic("kept", [1]))
+    records, _ = delete_topics(image, DeleteTopicsRequest(topic_names=["orders"]), context())
+    image = applied(image, records)
+    assert len(image.deleted_topics) == 1
+    after = restored_image(image)
+    assert not after.deleted_topics.by_id
+    assert not [resource for resource in after.configs if "~" in resource.name]
+    assert list(after.topics.by_name) == ["kept"]
