@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.conformance.kafka.judge import Judge
 from tests.conformance.kafka.process import reason_unavailable
 from tests.support.first_collection import FirstCollection
 from tests.support.kafka.kafka_acceptance import ACCEPTED, JUDGE, summary
 from tests.support.work_units import NICENESS, WorkUnits, place_of, takes_from_the_back
+
+# How long a property takes depends on what else the machine does.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")

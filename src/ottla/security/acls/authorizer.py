@@ -116,7 +116,7 @@ class StandardAuthorizer:
         self, principal: Principal, host: str, operation: AclOperation, resource_type: ResourceType
     ) -> bool:
         """Whether the operation is allowed on at least one resource of the type, which need not
-        exist. As in Kafka, no operation implies another one here."""
+        exist. As in Kafka, other operations imply it only if they are allowed on all."""
         if self.allows(principal, host, operation, resource_type, _ANY_OTHER_NAME):
             return True
         allowed: set[tuple[PatternType, str]] = set()

@@ -17,6 +17,8 @@ _STAR: Final = "*"
 _ALL: Final = "ALL"
 _PREFIXED: Final = "PREFIXED"
 _ALLOW: Final = "ALLOW"
+# Kafka asks for this name first when any resource of a type will do.
+_ANY_OTHER_NAME: Final = "hardcode"
 # The ALLOW entries that imply another operation.
 _IMPLYING: Final = {
     "DESCRIBE": ("READ", "WRITE", "DELETE", "ALTER"),
@@ -44,8 +46,10 @@ def _has_right(acls: tuple[AclBinding, ...], principal: str, host: str, right: N
 def _has_right_somewhere(
     acls: tuple[AclBinding, ...], principal: str, host: str, right: NeededRight
 ) -> bool:
-    """Whether an entry allows the operation on some resource that no entry denies. Here no
-    operation implies another one, as in Kafka."""
+    """Whether an entry allows the operation on some resource that no entry denies. Other operations
+    imply it only if they are allowed on all resources, as in Kafka."""
+    if _has_right(acls, principal, host, right._replace(name=_ANY_OTHER_NAME)):
+        return True
     entries = [
         acl
         for acl in _of_client(acls, principal, host, right)
