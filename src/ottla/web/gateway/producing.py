@@ -36,11 +36,13 @@ class Producing:
                 raise no_partition(topic, message.partition)
         size = message.size + _MESSAGE_BYTES
         self._reserve(size)
+        caller.users += 1
         try:
             found = await (await producer.send(topic, message))
             self.acknowledged += 1
             return found
         finally:
+            caller.users -= 1
             self.in_flight_bytes -= size
 
     async def send_all(
@@ -57,6 +59,7 @@ class Producing:
             if each.__class__ is OutgoingMessage:
                 size += each.size + _MESSAGE_BYTES
         self._reserve(size)
+        caller.users += 1
         try:
             sent = [await _sent(producer, topic, message, count) for message in messages]
             outcomes: list[RecordMetadata | GatewayProblem] = []
@@ -73,6 +76,7 @@ class Producing:
             self.acknowledged += acknowledged
             return outcomes
         finally:
+            caller.users -= 1
             self.in_flight_bytes -= size
 
     def _reserve(self, size: int) -> None:

@@ -96,6 +96,39 @@ def test_the_least_recent_caller_makes_room_for_another() -> None:
     played(story, schemes=[BASIC], limits=limits)
 
 
+def test_a_caller_with_a_message_in_flight_is_not_sent_away() -> None:
+    async def story(gateway: Gateway, cluster: FakeCluster) -> None:
+        caller = await gateway.callers.get(OWN)
+        cluster.acknowledge.clear()
+        sending = asyncio.ensure_future(gateway.producing.send(caller, "t", MESSAGE))
+        await SystemClock().sleep(0.01)
+        with pytest.raises(GatewayProblem) as refused:
+            await gateway.caller(scope(ADA))
+        assert refused.value.status == 429
+        cluster.acknowledge.set()
+        await sending
+        await gateway.caller(scope(ADA))
+
+    limits = GatewayLimits(callers=PoolLimits(callers_max=1))
+    played(story, schemes=[BASIC], limits=limits)
+
+
+def test_a_request_that_comes_after_its_caller_was_sent_away_starts_no_clients() -> None:
+    async def story(gateway: Gateway, cluster: FakeCluster) -> None:
+        late = await gateway.callers.get(OWN)
+        await gateway.caller(scope(ADA))
+        for start in (late.producer, late.reader):
+            with pytest.raises(GatewayProblem) as refused:
+                await start()
+            assert (refused.value.status, refused.value.retriable) == (503, True)
+        with pytest.raises(GatewayProblem):
+            await gateway.producing.send(late, "t", MESSAGE)
+        assert cluster.logs["t"] == []
+
+    limits = GatewayLimits(callers=PoolLimits(callers_max=1))
+    played(story, schemes=[BASIC], limits=limits)
+
+
 def test_a_caller_with_a_consumer_is_not_sent_away() -> None:
     async def story(gateway: Gateway, _cluster: FakeCluster) -> None:
         caller = await gateway.callers.get(OWN)
