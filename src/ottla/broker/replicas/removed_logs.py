@@ -148,8 +148,11 @@ class RemovedLogs:
             opened: dict[TopicPartition, Log] = {}
             try:
                 directory.prepare_names(logs)
-                for name, deleted in logs.items():
-                    log = await self._open(directory, name, deleted, replicas[name].config)
+                for deleted in logs.values():
+                    directory.deleted.take(deleted)
+                await run_whole(self._background, directory.deleted.rename_back, logs)
+                for name in logs:
+                    log = await self._open(directory, name, replicas[name].config)
                     restored[name] = RestoredReplica(directory, log)
                     if log is not None:
                         opened[name] = log
@@ -157,23 +160,17 @@ class RemovedLogs:
                 await self._background.run(directory.deleted.complete, list(opened))
             except OSError as error:
                 self._failures.directory_failed(directory.path, error)
-                restored.update({name: RestoredReplica(directory, None) for name in logs})
+                for name in logs:
+                    restored.setdefault(name, RestoredReplica(directory, None))
         return restored
 
     async def _open(
-        self,
-        directory: LogDirectory,
-        name: TopicPartition,
-        deleted: DeletedLog,
-        config: LogConfig,
+        self, directory: LogDirectory, name: TopicPartition, config: LogConfig
     ) -> Log | None:
-        directory.deleted.take(deleted)
         try:
             opened = await run_whole(
                 self._background,
-                lambda: directory.deleted.restore(
-                    deleted, name, config, now_ms=self._clock.now_ms()
-                ),
+                lambda: directory.deleted.open(name, config, now_ms=self._clock.now_ms()),
             )
         except StorageError as error:
             _log.error("cannot open the restored log of %s: %s", name, error)

@@ -12,14 +12,16 @@ and removed after the checkpoints have them again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.log_offsets import LogOffsets
-from ottla.storage.files.durable_file import read_file, remove_file, replace_file
+from ottla.storage.files.durable_file import read_file
 from ottla.storage.files.file_names import DirectoryState, PartitionDirectoryName
+from ottla.storage.files.rewriting import sync_file
+from ottla.storage.log.flush import TOGETHER_MIN
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_loading import open_log
 from ottla.storage.log.recovery_points import RecoveryPointKeeper
@@ -103,19 +105,44 @@ class DeletedLogs:
 
     # ---- set aside
 
-    def keep(self, logs: Iterable[KeptLog]) -> list[DeletedLog]:
+    def keep(self, logs: Collection[KeptLog]) -> list[DeletedLog]:
         """Renames the directories of closed logs, durably. Only touches the disk. If it raises,
-        some may have been renamed; the next load finds all of them."""
+        some may have been renamed; the next load finds all of them.
+
+        Writes everything before it syncs anything: many are synced as a whole.
+        """
+        for each in logs:
+            self._write(each)
+        if len(logs) >= TOGETHER_MIN:
+            self._disk.sync_directories([f"{self._path}/{each.partition}" for each in logs])
+        else:
+            for each in logs:
+                self._sync(each)
         kept = []
         for each in logs:
             name = PartitionDirectoryName(each.partition, DirectoryState.DELETE, each.topic_id)
-            live = f"{self._path}/{each.partition}"
-            replace_file(self._disk, f"{live}/{FILE_NAME}", _content(each))
-            self._disk.rename(live, f"{self._path}/{name}")
+            self._disk.rename(f"{self._path}/{each.partition}", f"{self._path}/{name}")
             replica = ReplicaId(each.topic_id, each.partition.partition)
             kept.append(DeletedLog(replica, name, each.size))
         self._disk.sync_directory(self._path)
         return kept
+
+    def _write(self, kept: KeptLog) -> None:
+        file = self._disk.open(f"{self._path}/{kept.partition}/{FILE_NAME}", create=True)
+        try:
+            file.truncate(0)  # An earlier attempt may have left another one.
+            file.write_at(0, [_content(kept)])
+        finally:
+            file.close()
+
+    def _sync(self, kept: KeptLog) -> None:
+        directory = f"{self._path}/{kept.partition}"
+        file = self._disk.open(f"{directory}/{FILE_NAME}")
+        try:
+            sync_file(file)
+        finally:
+            file.close()
+        self._disk.sync_directory(directory)
 
     def add(self, logs: Iterable[DeletedLog]) -> None:
         self._aside.update({each.replica: each for each in logs})
@@ -135,19 +162,21 @@ class DeletedLogs:
 
     # ---- restored
 
-    def restore(
-        self, deleted: DeletedLog, partition: TopicPartition, config: LogConfig, *, now_ms: int
-    ) -> RestoredLog:
-        """Gives the directory the partition's name, durably, and opens the log. Only touches the
-        disk. Raises `OSError`, or `StorageError` if the files contradict the offsets."""
-        live = f"{self._path}/{partition}"
-        self._disk.rename(self.path_of(deleted), live)
+    def rename_back(self, logs: Mapping[TopicPartition, DeletedLog]) -> None:
+        """Gives the directories the names of the partitions, durably. Only touches the disk."""
+        for partition, deleted in logs.items():
+            self._disk.rename(self.path_of(deleted), f"{self._path}/{partition}")
         self._disk.sync_directory(self._path)
-        offsets, compacted_up_to = self._read(live)
+
+    def open(self, partition: TopicPartition, config: LogConfig, *, now_ms: int) -> RestoredLog:
+        """Opens a log that has its name back. Only touches the disk. Raises `OSError`, or
+        `StorageError` if the files contradict the offsets."""
+        directory = f"{self._path}/{partition}"
+        offsets, compacted_up_to = self._read(directory)
         recovery_points = LateRecoveryPoints()
         log = open_log(
             self._disk,
-            live,
+            directory,
             partition,
             config,
             recovery_points=recovery_points,
@@ -159,9 +188,12 @@ class DeletedLogs:
         return RestoredLog(log, offsets.high_watermark, recovery_points)
 
     def complete(self, partitions: Iterable[TopicPartition]) -> None:
-        """Called when the checkpoints contain the restored logs. Only touches the disk."""
+        """Called when the checkpoints contain the restored logs. Only touches the disk. A file that
+        is back after a crash does no harm: the checkpoints come first."""
         for partition in partitions:
-            remove_file(self._disk, f"{self._path}/{partition}/{FILE_NAME}")
+            path = f"{self._path}/{partition}/{FILE_NAME}"
+            if self._disk.exists(path):
+                self._disk.remove(path)
 
     def offsets_of(
         self, read: Mapping[TopicPartition, LogOffsets | None]

@@ -55,7 +55,8 @@ def restore(directory: LogDirectory, name: TopicPartition = ORDERS) -> None:
     assert deleted is not None
     directory.prepare_names([name])
     directory.deleted.take(deleted)
-    directory.adopt(directory.deleted.restore(deleted, name, CONFIG, now_ms=0))
+    directory.deleted.rename_back({name: deleted})
+    directory.adopt(directory.deleted.open(name, CONFIG, now_ms=0))
     directory.write_checkpoints()
     directory.deleted.complete([name])
 
