@@ -2,9 +2,9 @@
 
 python -m benchmarks [--json] [--quick] [SUITE ...]
 
-The suites `codec`, `records`, `log`, `compaction` and `scrape` measure Ottla's parts, `client` its
-Python clients beside others, and `gateway` requests over HTTP. The others measure servers, want an
-otherwise idle machine, and add a line to history.jsonl:
+The suites `codec`, `records`, `log`, `compaction`, `scrape` and `delays` measure Ottla's parts,
+`client` its Python clients beside others, and `gateway` requests over HTTP. The others measure
+servers, want an otherwise idle machine, and add a line to history.jsonl:
 
     suite          measures                                            minutes, with --quick
     versus         one Ottla node and one Apache Kafka broker          8, 2
@@ -67,7 +67,17 @@ OF_SERVERS: dict[str, Callable[..., Iterable[Figure]]] = {
     "registry": registry.run,
     "pipeline": pipeline.run,
 }
-SUITES = ("codec", "records", "log", "compaction", "scrape", "client", "gateway", *OF_SERVERS)
+SUITES = (
+    "codec",
+    "records",
+    "log",
+    "compaction",
+    "scrape",
+    "delays",
+    "client",
+    "gateway",
+    *OF_SERVERS,
+)
 # Of a table that goes into a file: a row on a line.
 WIDTH_UNSEEN = 140
 

@@ -148,8 +148,9 @@ class HeldPartition:
             return
         try:
             if self._held.catch_up_now():
-                first = self._first()
-                if first is None or first.due_ms >= self._sleeps_until_ms:
+                first, queue = self._first(), self._held.index.queue
+                is_early = first is None or first.due_ms >= self._sleeps_until_ms
+                if is_early and not queue.has_to_merge:
                     return
         except (OSError, ProtocolError):
             self._has_to_start_over = True

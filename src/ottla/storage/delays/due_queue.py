@@ -4,8 +4,8 @@
                      │                              │
                      └──────── the smallest ◀───────┘ ──▶ pop
 
-Memory has at most `FRESH_MAX` entries, and one block of each run: 4 MB for the default number of
-held records. An entry is written once for each level of merging, so a million entries are written
+Memory has at most `FRESH_MAX` entries, and one block of each run: a few MB for any number of held
+records. An entry is written once for each level of merging, so a million entries are written
 twice. Runs are merged outside of the event loop while the queue is used: what is taken meanwhile
 is what the merged run begins with, so it is counted and skipped.
 """
@@ -92,6 +92,10 @@ class DueQueue:
         self._heads.clear()
 
     # ---- merging
+
+    @property
+    def has_to_merge(self) -> bool:
+        return len(self._runs) > RUNS_MAX and not self._merging
 
     def begin_merge(self) -> Merge | None:
         """A merge that is to be run by a worker, or None while there are few runs."""
