@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -22,7 +22,7 @@ from benchmarks.figure import Figure
 from ottla.model import TimestampMs
 from ottla.runtime.system_clock import SystemClock
 from ottla.runtime.system_disk import SystemDisk
-from ottla.simulation import SeededDice
+from ottla.simulation import SeededDice, SimulatedDisk
 from ottla.wire.records import build_batch
 from tests.support.delays.delayed_topic import ENABLED, NAME, DelayedTopic, due, numbered
 from tests.support.nodes.nodes import running_node
@@ -45,7 +45,7 @@ def run() -> Iterator[Figure]:
 
 def _million() -> Iterator[Figure]:
     scratch = tempfile.mkdtemp()
-    node = OneNode(SystemDisk(), directories=(scratch,))
+    node = OneNode(cast(SimulatedDisk, SystemDisk()), directories=(scratch,))
     topic = DelayedTopic(node)
     clock, dice = SystemClock(), SeededDice(1)
     before = peak = _resident_mb()
@@ -133,6 +133,6 @@ def _lateness_ms(client: dict[str, str | int | float | bool]) -> Iterator[float]
         messages = consumer.consume(2_000, 0.01)
         now_ms = clock.now_ms()
         for message in messages:
-            yield now_ms - int(dict(message.headers() or ())["ottla-deliver-at"])
+            yield now_ms - int(dict(message.headers() or ())["ottla-deliver-at"] or b"")
         count += len(messages)
     consumer.close()

@@ -12,7 +12,6 @@ from tests.conformance.clients import EARLIEST, Client, Message
 from tests.conformance.topics import Topics
 
 _DELAY_MS: Final = 700
-ENABLED: Final = {"ottla_delivery_delay_enable": "true"}
 
 
 def _now_ms() -> int:
@@ -37,7 +36,7 @@ def _wait_delivered(client: Client, writer: Client, topic: str, count: int) -> N
 def test_records_arrive_when_they_are_due(
     client: Client, writer: Client, topics: Topics, read_committed: bool
 ) -> None:
-    topic = topics.create(**ENABLED)
+    topic = topics.create(ottla_delivery_delay_enable="true")
     first_ms = _now_ms() + _DELAY_MS
     messages = [_due(b"%d" % at, first_ms + 100 - 10 * at) for at in range(10)]
     messages += [Message(b"direct"), _cancel(b"other"), _due(b"late", first_ms + 200)]
@@ -67,7 +66,7 @@ def test_records_arrive_when_they_are_due(
 
 def test_every_client_passes_what_is_held(client: Client, topics: Topics, writer: Client) -> None:
     """A long row of held batches, between records that can be seen."""
-    topic = topics.create(**ENABLED)
+    topic = topics.create(ottla_delivery_delay_enable="true")
     later_ms = _now_ms() + 3_600_000
     writer.produce(topic, [Message(b"first")])
     for _ in range(3):
@@ -82,7 +81,7 @@ def test_every_client_passes_what_is_held(client: Client, topics: Topics, writer
 
 
 def test_a_record_is_cancelled_by_its_key(client: Client, writer: Client, topics: Topics) -> None:
-    topic = topics.create(**ENABLED)
+    topic = topics.create(ottla_delivery_delay_enable="true")
     if not client.can_send(_cancel(b"key")):
         pytest.skip(f"{client.name} cannot send these headers")
     at_ms = _now_ms() + _DELAY_MS

@@ -66,7 +66,7 @@ def test_each_record_is_delivered_once_although_leaders_are_killed(tmp_path: Pat
         while len(found) < RECORDS and CLOCK.monotonic() < ends_at:
             for message in consumer.consume(500, 0.1):
                 assert message.error() is None
-                due_ms = int(dict(message.headers() or ())["ottla-deliver-at"])
+                due_ms = int(dict(message.headers() or ())["ottla-deliver-at"] or b"")
                 assert CLOCK.now_ms() >= due_ms, "delivered early"
                 number = int(message.value() or b"")
                 found.append(number)
