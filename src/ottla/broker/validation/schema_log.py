@@ -8,6 +8,7 @@ round finds it. Rounds do not overlap, and are not more often than every few mil
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from math import inf
 from typing import Final, NamedTuple
@@ -42,6 +43,9 @@ _PATIENCE_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.1
 _BETWEEN_ROUNDS_SECONDS: Final = 0.02
 _STEP_SECONDS: Final = 0.002
+_UNUSABLE_SECONDS: Final = 30.0
+
+_log = logging.getLogger(__name__)
 
 
 class _Fetched(NamedTuple):
@@ -85,6 +89,8 @@ class SchemaLog:
         self._size = 0
         self._topic_id: Uuid | None = None
         self._position = 0
+        self._unusable_error: KafkaError | None = None
+        self._unusable_until = -inf
         self._waiting: list[asyncio.Future[None]] = []
         self._is_reading = False
 
@@ -123,6 +129,8 @@ class SchemaLog:
 
     async def _round(self) -> KafkaError | None:
         ends_at = self._clock.monotonic() + _PATIENCE_SECONDS
+        if self._unusable_error is not None and self._clock.monotonic() < self._unusable_until:
+            return self._unusable_error
         while True:
             try:
                 await self._read()
@@ -211,11 +219,13 @@ class SchemaLog:
             bytes(data.records or b""), data.aborted_transactions or (), data.last_stable_offset
         )
 
-    def _failed(self, code: ErrorCode) -> KafkaError:
+    def _failed(self, code: ErrorCode, reason: str = "") -> KafkaError:
+        """Producers try again."""
         if code is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._reset()
         return KafkaError(
-            ErrorCode.NOT_ENOUGH_REPLICAS, f"the topic {self.name} cannot be read: {code.name}"
+            ErrorCode.NOT_ENOUGH_REPLICAS,
+            f"the topic {self.name} cannot be read: {reason or code.name}",
         )
 
     # ---- applying
@@ -229,7 +239,10 @@ class SchemaLog:
                 found = await self._background.compute_limited(
                     read_schema_records, data, fetched.aborted, position
                 )
-        except (ProtocolError, WorkerCrashedError, MemoryError) as error:
+        except ProtocolError as error:
+            # They may have been damaged on the way.
+            raise self._failed(ErrorCode.CORRUPT_MESSAGE, str(error)) from None
+        except (WorkerCrashedError, MemoryError) as error:
             raise self._unusable(f"its records cannot be read: {error}") from None
         started = self._clock.monotonic()
         for record in found.records:
@@ -257,10 +270,13 @@ class SchemaLog:
         self.state.apply(change)
 
     def _unusable(self, reason: str) -> KafkaError:
+        """It is not read again for a while, because that costs much."""
         self._reset()
-        return KafkaError(
-            ErrorCode.INVALID_CONFIG, f"the topic {self.name} cannot be used: {reason}"
-        )
+        message = f"the topic {self.name} cannot be used: {reason}"
+        _log.warning("%s", message)
+        self._unusable_error = KafkaError(ErrorCode.INVALID_CONFIG, message)
+        self._unusable_until = self._clock.monotonic() + _UNUSABLE_SECONDS
+        return self._unusable_error
 
 
 def _on_wire(aborted: AbortedTransaction) -> wire.AbortedTransaction:

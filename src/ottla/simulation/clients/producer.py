@@ -134,10 +134,12 @@ class SimulatedProducer:
                 response = await self._client.send_to_any(request, _INIT_VERSION)
             except ChannelError:
                 response = None
-            if response is not None and response.error_code == 0:
-                self._producer_id = response.producer_id
-            else:
+            if response is None or response.error_code:
                 await self._client.back_off()
+            elif self._producer_id is None:
+                # Another partition's first batch may have been faster. With a second id, a batch in
+                # the middle could become the first one that a leader knows.
+                self._producer_id = response.producer_id
         return self._producer_id
 
 
