@@ -18,7 +18,7 @@ servers, want an otherwise idle machine, and add a line to history.jsonl:
     workers        loading several workers of one host                 3, 1
     quotas         held rates, clients beside a flood, costs           10, 3
     partitions     10,000 partitions of three replicas                 5, 1
-    registry       reading and registering schemas                     1, 1
+    registry       reading, registering and checking schemas           2, 1
     pipeline       Spark, beside Spark's own Kafka connector
 """
 

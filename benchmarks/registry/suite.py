@@ -1,7 +1,8 @@
 """Reading schemas by id, registering new ones, and the memory of an instance.
 
 The instance has one core; the node and the load, processes of their own, have the others. The
-processor time of a request does not depend on what else the host does.
+processor time of a request does not depend on what else the host does. Then, what it costs a node to
+check the schemas of records (checked.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from benchmarks.figure import Figure
+from benchmarks.registry import checked
 from benchmarks.registry.schemas import schema_text
 from benchmarks.versus.comparison import Report
 from benchmarks.versus.process_usage import cpu_seconds, resident_bytes
@@ -56,6 +58,7 @@ def run(*, quick: bool, report: Report, note: Callable[[str], None]) -> Iterator
                 bound=f"below {_MEMORY_MAX_MB}",
                 holds=memory < _MEMORY_MAX_MB,
             )
+    yield from checked.figures(quick=quick)
 
 
 def _figures(name: str, measured: _Measured, least: float) -> Iterator[Figure]:

@@ -231,7 +231,8 @@ class _OpenedProduce:
 
     def _turn_came(self) -> None:
         self._turns_missing -= 1
-        if not self._turns_missing:
+        # When the node ends, turns that are cancelled pass to the next ones.
+        if not self._turns_missing and not self._openings.tasks.is_closed:
             # In its own task: the previous turn may end deep in an unrelated call.
             self._openings.tasks.start("open batches", self._run_turn())
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ottla.broker.validation.verdicts import SchemaRef, SchemaVerdict
 from ottla.schemas import InvalidSchemaError, SchemaSource
 from ottla.schemas.errors import InvalidPayloadError
-from ottla.schemas.framing import FramedData, unframe, unframe_record
+from ottla.schemas.framing import FramedData, frame, unframe, unframe_record
 from ottla.schemas.payloads.reader import PayloadReader, payload_reader
 from ottla.schemas.rules import PartRule, PayloadCheck, SchemaRules, SubjectNaming
 from ottla.storage.batches.record_errors import RecordError
@@ -65,6 +65,8 @@ def check_payloads(records: bytes, bytes_max: int, task: PayloadTask) -> Payload
     """`records` is a batch whose records are well-formed. Raises ProtocolError."""
     header = read_header(records)
     body = read_body(records, 0, header, decompressed_bytes_max=bytes_max)
+    if _names_known_schemas(body, header.record_count, task):
+        return PayloadFindings([], 0)
     parts = [
         _Part(task, is_key=is_key)
         for is_key in (True, False)
@@ -83,6 +85,35 @@ def check_payloads(records: bytes, bytes_max: int, task: PayloadTask) -> Payload
     unknown = frozenset().union(*(part.unknown for part in parts))
     missing = frozenset().union(*(part.missing for part in parts))
     return PayloadFindings(bad, count, unknown, missing, any(part.doubts for part in parts))
+
+
+def _names_known_schemas(body: bytes, count: int, task: PayloadTask) -> bool:
+    """Whether nothing but the ids of values is checked, and all are known. The usual case of most
+    topics, in half the time."""
+    rules = task.rules
+    if rules.key.check is not PayloadCheck.NONE or rules.value.needs_schema:
+        return False
+    accepted = {
+        frame(ref, b"")
+        for ref, verdict in task.known_values.items()
+        if isinstance(ref, int) and not verdict.refusal
+    }
+    for _, end, _, _, _, is_null, position in walk_records(body, count):
+        if is_null:
+            continue
+        size = body[position]
+        position += 1
+        if size >= 0x80:
+            size, position = read_varint(body, position - 1)
+            behind = position + size
+        else:
+            behind = position + (size >> 1)
+        # A header could name the schema. Values without headers end before a single zero.
+        if behind != end - 1 or body[position : position + _PREFIX_BYTES] not in accepted:
+            return False
+        if behind < position + _PREFIX_BYTES:
+            return False
+    return True
 
 
 def _payloads(

@@ -35,6 +35,8 @@ class JsonPayloads:
         except ValueError as error:
             raise InvalidPayloadError(f"it is not JSON: {error}") from None
         try:
+            if self._validator.is_valid(value):
+                return
             found = next(self._validator.iter_errors(value), None)
         except ValueError as error:
             raise InvalidPayloadError(_shown(str(error))) from None
