@@ -1,8 +1,8 @@
 """Reading schemas by id, registering new ones, and the memory of an instance.
 
 The instance has one core; the node and the load, processes of their own, have the others. The
-processor time of a request does not depend on what else the host does. Then, what it costs a node to
-check the schemas of records (checked.py).
+processor time of a request does not depend on what else the host does. Then, what it costs a node
+to check the schemas of records (checked.py).
 """
 
 from __future__ import annotations
