@@ -87,7 +87,7 @@ def test_keys_are_checked_by_their_own_rule() -> None:
 
 
 def test_a_source_is_asked_for_once() -> None:
-    known = {1: SchemaVerdict(key="long of this test")}
+    known: dict[SchemaRef, SchemaVerdict] = {1: SchemaVerdict(key="long of this test")}
     first = check(frame(1, b"\x0e"), rules=FULL, known=known)
     assert first.missing == {"long of this test"}
     sources = {"long of this test": LONG}
@@ -99,7 +99,7 @@ def test_a_source_is_asked_for_once() -> None:
 
 
 def test_a_schema_that_cannot_be_used_refuses_its_records() -> None:
-    known = {1: SchemaVerdict(key="broken")}
+    known: dict[SchemaRef, SchemaVerdict] = {1: SchemaVerdict(key="broken")}
     sources = {"broken": SchemaSource(SchemaType.AVRO, '{"type": "nothing"}')}
     found = check(frame(1, b""), rules=FULL, known=known, sources=sources)
     assert "schema 1 cannot be used" in found.bad[0].message
