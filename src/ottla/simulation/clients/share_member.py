@@ -7,11 +7,12 @@ kept until their lock ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ottla.channels.errors import ChannelError
 from ottla.model import ErrorCode, TopicPartition, Uuid, uuid_to_text
 from ottla.runtime.network import Address
+from ottla.shares.retry_delay import put_delay
 from ottla.simulation.clients.cluster_client import ClusterClient
 from ottla.simulation.clients.group_coordinator import CoordinatorClient
 from ottla.simulation.history.history import Event
@@ -46,6 +47,9 @@ _KEEP_PROBABILITY: Final = 0.04
 _PIGGYBACK_PROBABILITY: Final = 0.5
 _THINK_MS_MAX: Final = 300
 _FETCHES_MAX: Final = 1_000_000
+_DELAY_PROBABILITY: Final = 0.2
+_DELAYS_MS: Final = (0, 100, 2_000)
+_Batch = TypeVar("_Batch", ack_wire.AcknowledgementBatch, fetch_wire.AcknowledgementBatch)
 
 
 def is_poison(offset: int) -> bool:
@@ -179,8 +183,10 @@ class _Session:
         partition = fetch_wire.FetchPartition(
             partition_index=self._partition.partition,
             acknowledgement_batches=[
-                fetch_wire.AcknowledgementBatch(
-                    first_offset=each.first, last_offset=each.last, acknowledge_types=each.types
+                self._delayed(
+                    fetch_wire.AcknowledgementBatch(
+                        first_offset=each.first, last_offset=each.last, acknowledge_types=each.types
+                    )
                 )
                 for each in taken
             ],
@@ -248,8 +254,10 @@ class _Session:
         partition = ack_wire.AcknowledgePartition(
             partition_index=self._partition.partition,
             acknowledgement_batches=[
-                ack_wire.AcknowledgementBatch(
-                    first_offset=each.first, last_offset=each.last, acknowledge_types=each.types
+                self._delayed(
+                    ack_wire.AcknowledgementBatch(
+                        first_offset=each.first, last_offset=each.last, acknowledge_types=each.types
+                    )
                 )
                 for each in taken
             ],
@@ -266,6 +274,12 @@ class _Session:
             for topic in response.responses:
                 if not topic.partitions[0].error_code:
                     self._finished(taken)
+
+    def _delayed(self, batch: _Batch) -> _Batch:
+        """With a retry delay for the records that it releases, sometimes."""
+        if self._member.dice.chance(_DELAY_PROBABILITY):
+            put_delay(batch, self._member.dice.choice(_DELAYS_MS))
+        return batch
 
     def _sent(self, taken: Sequence[Taken]) -> None:
         """These acknowledgements may be stored now."""
