@@ -6,7 +6,8 @@ from typing import Final
 
 from ottla.client.cluster import ClientCluster, Lane
 from ottla.client.errors import TimedOutError, require
-from ottla.model import Buffer, TopicPartition
+from ottla.model import Buffer, ErrorCode, KafkaError, TopicPartition
+from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from ottla.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -14,6 +15,7 @@ from ottla.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from ottla.wire.records.batch import iterate_batches, validate_batch
 
 _EARLIEST: Final = -2
 _LATEST: Final = -1
@@ -67,7 +69,7 @@ class JournalReader:
             require(response.error_code, what)
             data = response.responses[0].partitions[0]
             require(data.error_code, what)
-            return data.records or b""
+            return _sound(data.records or b"", what)
 
         return await self._cluster.retrying(what, attempt, deadline=deadline)
 
@@ -91,3 +93,14 @@ class JournalReader:
             return int(found.offset)
 
         return await self._cluster.retrying(what, attempt, deadline=deadline)
+
+
+def _sound(records: Buffer, what: str) -> Buffer:
+    """Raises KafkaError if the records were damaged on their way, as by a faulty disk: then they
+    are fetched again. A damaged decision would commit the wrong transactions."""
+    try:
+        for at, header in iterate_batches(records):
+            validate_batch(memoryview(records)[at : at + header.size_in_bytes], allow_gaps=True)
+    except ProtocolError as error:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{what}: {error}") from error
+    return records
