@@ -1,4 +1,4 @@
-"""Bugs in the public consumer, planted one at a time: what it promises, the simulation claims."""
+"""Bugs in the public clients, planted one at a time: what they promise, the simulation claims."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from typing import Any
 from unittest.mock import patch
 
 from ottla.client.consuming.consumer import Consumer
+from ottla.client.consuming.decoding.fetched_batches import FetchedBatches
 from ottla.client.consuming.record_queue import RecordQueue
 from ottla.client.groups.offsets import OffsetsOfGroup
+from ottla.client.producing.batch import NO_IDENTITY, ProducerBatch, ProducerIdentity
+from ottla.client.producing.guarantees import Idempotence
+from ottla.client.producing.partition_queue import PartitionQueue
 from ottla.model import TopicPartition
-from ottla.simulation.claims.claims import ReadsArePrefix
+from ottla.simulation.claims.claims import (
+    IdempotentProducersNeverDuplicate,
+    NoAcknowledgedWriteLost,
+    OnlyWhatWasSentIsThere,
+    ReadsArePrefix,
+)
 from ottla.simulation.claims.group_claims import (
     EverythingIsConsumed,
     NoCommitLost,
 )
-from tests.support.mutants.planting import Mutant, around
+from ottla.simulation.claims.transaction_claims import CommittedIsReadInOrder, NoAbortedRead
+from ottla.wire.records.header import BatchHeader
+from tests.support.mutants.planting import Mutant, around, copying
 
 _MEMBERS: dict[str, Any] = {"members": 2, "classic_members": 2}
 
@@ -93,7 +104,105 @@ def _repeats_commits_of_others() -> Iterator[None]:
         yield
 
 
+def _acknowledges_too_early(original: Any) -> Any:
+    """Some deliveries are decided when the batch is sent, and the batch is never sent again."""
+
+    def next_batch(self: PartitionQueue, identity: ProducerIdentity) -> ProducerBatch | None:
+        batch: ProducerBatch | None = original(self, identity)
+        if batch is not None:
+            batch.complete(-1, -1)
+        return batch
+
+    return next_batch
+
+
+def _sends_again_as_new(original: Any) -> Any:
+    """A batch that was not answered gets the next sequence number, as if it had not been sent."""
+
+    def failed(self: PartitionQueue, batch: ProducerBatch, *, retry_at: float) -> None:
+        original(self, batch, retry_at=retry_at)
+        if len(self.outstanding) == 1:
+            self.outstanding.clear()
+            self.ready.appendleft(batch)
+
+    return failed
+
+
+@contextmanager
+def _sends_again_out_of_order() -> Iterator[None]:
+    """Without sequence numbers, and the last of several batches that were not answered first."""
+    original = PartitionQueue.next_batch
+
+    def next_batch(self: PartitionQueue, identity: ProducerIdentity) -> ProducerBatch | None:
+        if not self.in_flight and any(batch.is_failed for batch in self.outstanding):
+            self.outstanding.reverse()
+        return original(self, identity)
+
+    with (
+        patch.object(PartitionQueue, "next_batch", next_batch),
+        patch.object(Idempotence, "identity", lambda _self: NO_IDENTITY),
+    ):
+        yield
+
+
+def _shows_aborted(original: Any) -> Any:
+    """The list of aborted transactions in a response is ignored."""
+
+    def note_transactions(self: FetchedBatches, at: int, header: BatchHeader) -> bool:
+        original(self, at, header)
+        return header.is_control
+
+    return note_transactions
+
+
+def _never_trusts_again(original: Any) -> Any:
+    """A producer of an aborted transaction is skipped up to the end of the response."""
+
+    def note_transactions(self: FetchedBatches, at: int, header: BatchHeader) -> bool:
+        before = set(self._aborted)
+        is_skipped: bool = original(self, at, header)
+        self._aborted |= before
+        return is_skipped
+
+    return note_transactions
+
+
 CLIENT_MUTANTS = (
+    Mutant(
+        "producer acknowledges what it has only sent",
+        around(PartitionQueue, "next_batch", _acknowledges_too_early),
+        1,
+        NoAcknowledgedWriteLost,
+        seeks=("kill", "part", "isolate", "reset_connections"),
+    ),
+    Mutant(
+        "producer sends again as if for the first time",
+        around(PartitionQueue, "failed", _sends_again_as_new),
+        1,
+        IdempotentProducersNeverDuplicate,
+        seeks=("kill", "part", "isolate", "reset_connections"),
+    ),
+    Mutant(
+        "producer sends again in another order",
+        _sends_again_out_of_order,
+        1,
+        OnlyWhatWasSentIsThere,
+        seeks=("part", "isolate", "reset_connections", "slow_link"),
+        under_way=5,
+    ),
+    copying(
+        "consumer shows what was aborted",
+        around(FetchedBatches, "_note_transactions", _shows_aborted),
+        1,
+        NoAbortedRead,
+    ),
+    copying(
+        "consumer skips producers that once aborted",
+        around(FetchedBatches, "_note_transactions", _never_trusts_again),
+        1,
+        CommittedIsReadInOrder,
+        seeks=("pause", "slow_link", "part"),
+    ),
     Mutant(
         "consumer skips records",
         around(RecordQueue, "take_chunk", _skips_what_follows),

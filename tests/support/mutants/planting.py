@@ -57,6 +57,7 @@ class Mutant:
     has_deletions: bool = False
     has_delays: bool = False
     checked: int = 0
+    under_way: int = 1
     compacts: bool = False
     # How many times as long producers pause as they might.
     pace: float = 1.0
@@ -96,6 +97,7 @@ class Mutant:
             queries=self.queries,
             has_delays=self.has_delays,
             checked=self.checked,
+            under_way=self.under_way,
             compacts=self.compacts,
             pace=self.pace,
             snapshot_bytes=self.snapshot_bytes,

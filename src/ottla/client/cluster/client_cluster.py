@@ -60,6 +60,7 @@ class ClientCluster:
         self.settings = settings
         self.clock = seams.clock
         self.dice = seams.dice
+        self._observe = seams.observe
         # Tasks of the whole client, which `close` cancels.
         self.tasks = Tasks(_task_failed)
         self._metadata = MetadataRefresh(
@@ -133,7 +134,7 @@ class ClientCluster:
         While the node is connected, requests are sent in the order of the calls.
         """
         try:
-            return await self._nodes.connection(node_id, lane).send(
+            response = await self._nodes.connection(node_id, lane).send(
                 request,
                 version_max=version_max,
                 timeout_ms=timeout_ms or self.settings.request_timeout_ms,
@@ -143,6 +144,9 @@ class ClientCluster:
         except ChannelError:
             self._coordinators.forget_node(node_id)
             raise
+        if self._observe is not None:
+            self._observe(node_id, request, response)
+        return response
 
     async def post(self, node_id: int, request: Message, *, version_max: int | None = None) -> None:
         """Sends a request that has no response, as Produce with acks=0. Raises ChannelError."""

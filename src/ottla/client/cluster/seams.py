@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from ottla.runtime.clock import Clock
 from ottla.runtime.dice import Dice
 from ottla.runtime.network import Network
+from ottla.wire.schema import Message
+
+# Called with a node's id, a request and its response.
+ObserveResponse: TypeAlias = Callable[[int, Message, Any], None]
 
 
 class ClientSeams(NamedTuple):
-    """Clock, network and randomness of one client."""
+    """Clock, network and randomness of one client. A simulation may observe its responses."""
 
     clock: Clock
     network: Network
     dice: Dice
+    observe: ObserveResponse | None = None
 
     @classmethod
     def system(cls) -> ClientSeams:

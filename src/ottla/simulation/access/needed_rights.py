@@ -91,7 +91,7 @@ _ALTER_CLUSTER = _on_cluster(AclOperation.ALTER)
 
 
 def _produce(request: Any) -> _Needs:
-    needs = [_topic(_WRITE, topic.name) for topic in request.topic_data]
+    needs = [_topic(_WRITE, topic.name or _id_text(topic)) for topic in request.topic_data]
     if request.transactional_id is not None:
         needs.append(_transaction(_WRITE, request.transactional_id))
     return tuple(needs)

@@ -1,30 +1,33 @@
-"""A consumer that reads one partition from its beginning and follows leader changes."""
+"""A consumer of one partition, `ottla.client.Consumer`, whose responses are in the history."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
-from ottla.channels.errors import ChannelError
-from ottla.model import ErrorCode, TopicPartition
+from ottla.client.consuming.consumer import Consumer
+from ottla.client.consuming.errors import InvalidOffsetError
+from ottla.client.errors import ClientError
+from ottla.client.records import ConsumedRecord, OffsetAndMetadata
+from ottla.model import Offset, TimestampMs, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient, KnownLeader, LogPosition
+from ottla.simulation.clients.client_properties import client_properties, client_seams
+from ottla.simulation.clients.cluster_client import LogPosition
 from ottla.simulation.history.history import Event, Read, ReaderLost, WatermarkSeen
 from ottla.simulation.world.host import Host
-from ottla.wire.errors import ProtocolError
-from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from ottla.wire.records.batch import crc_matches, iterate_batches
-from ottla.wire.records.record import Record, iterate_records
+from ottla.wire.messages.fetch import FetchRequest, PartitionData
+from ottla.wire.records.record import Record
 
-_FETCH_VERSION: Final = 12
+_WAIT_SECONDS: Final = 0.5
+_BACKOFF_SECONDS: Final = 0.1
 _FETCH_BYTES: Final = 1 << 16
-_WAIT_MS: Final = 500
 
 
 class SimulatedConsumer:
-    """A consumer of one partition, in the process of a host."""
+    """Reads one partition from its beginning and follows leader changes, in the process of a
+    host."""
 
-    isolation_level = 0
+    isolation_level = "read_uncommitted"
 
     def __init__(
         self,
@@ -37,39 +40,63 @@ class SimulatedConsumer:
     ) -> None:
         self.name = name
         self.partition = partition
-        self.position = 0
-        self.leader_epoch = -1
-        self._client = ClusterClient(host, bootstrap, name=name)
+        self._host = host
+        self._bootstrap = list(bootstrap)
         self._record = record
+        self._consumer: Consumer | None = None
+        self._position = LogPosition(0)
+        # By node: the leader epoch of which the partition was last requested.
+        self._requested: dict[int, int] = {}
+
+    @property
+    def position(self) -> int:
+        """The offset of the next record."""
+        return self._position.offset
+
+    @position.setter
+    def position(self, offset: int) -> None:
+        self.go_on(LogPosition(offset))
+
+    @property
+    def leader_epoch(self) -> int:
+        """That of the last record, -1 if it is not known."""
+        return self._position.leader_epoch
 
     def go_on(self, position: LogPosition) -> None:
         """Continues from a committed position."""
-        self.position, self.leader_epoch = position
-        self._client.has_seen(self.partition, position.leader_epoch)
+        self._position = position
+        if self._consumer is not None:
+            self._consumer.seek(self.partition, OffsetAndMetadata(*position))
 
     async def poll(self) -> list[Record]:
-        """The next records; an empty list if none came within the fetch's wait."""
-        leader = await self._client.wait_leader(self.partition)
-        requested = FetchPartition(
-            partition=self.partition.partition,
-            # Only the leader of this epoch accepts the request.
-            current_leader_epoch=leader.leader_epoch,
-            fetch_offset=self.position,
-            partition_max_bytes=_FETCH_BYTES,
-        )
-        request = FetchRequest(
-            max_wait_ms=_WAIT_MS,
-            min_bytes=1,
-            isolation_level=self.isolation_level,
-            session_epoch=-1,
-            topics=[FetchTopic(topic=self.partition.topic, partitions=[requested])],
-        )
+        """The next records; an empty list if none came within half a second."""
+        consumer = self._consumer
+        if consumer is None:
+            # Made in the process that uses it.
+            consumer = self._consumer = self._made()
         try:
-            response = await self._client.send_to_node(leader.node_id, request, _FETCH_VERSION)
-        except ChannelError:
-            await self._client.forget_leader(self.partition)
+            found = await consumer.poll(_WAIT_SECONDS)
+        except ClientError as error:
+            if isinstance(error, InvalidOffsetError):
+                self._record(ReaderLost(self.name, self.partition, self.position))
+            # A refusal, or a damaged batch, may be none the next time.
+            await self._host.clock.sleep(_BACKOFF_SECONDS)
             return []
-        return await self._take(leader, response)
+        known = consumer.known_position(self.partition)
+        if known is not None:
+            self._position = LogPosition(known.offset, known.leader_epoch)
+        for record in found:
+            self._note_read(record)
+        return [
+            Record(
+                Offset(each.offset),
+                TimestampMs(each.timestamp),
+                each.key,
+                each.value,
+                each.headers,
+            )
+            for each in found
+        ]
 
     async def records(self) -> AsyncIterator[Record]:
         """All records as they arrive, without end."""
@@ -77,39 +104,39 @@ class SimulatedConsumer:
             for record in await self.poll():
                 yield record
 
-    async def _take(self, leader: KnownLeader, response: Any) -> list[Record]:
-        found = response.responses[0].partitions[0]
-        if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            self._record(ReaderLost(self.name, self.partition, self.position))
-        if found.error_code:
-            await self._client.forget_leader(self.partition)
-            return []
-        self._record(
-            WatermarkSeen(
-                self.name, self.partition, leader.node_id, leader.leader_epoch, found.high_watermark
-            )
+    def _made(self) -> Consumer:
+        consumer = Consumer(
+            {
+                **client_properties(self._host, self._bootstrap, self.name),
+                "auto.offset.reset": "none",
+                "isolation.level": self.isolation_level,
+                "max.partition.fetch.bytes": _FETCH_BYTES,
+                "allow.auto.create.topics": False,
+            },
+            seams=client_seams(self._host, self.name, self._observe),
         )
-        buffer = memoryview(found.records or b"")
-        return self._keep(leader, found, buffer) if is_sound(buffer) else []
+        consumer.assign([self.partition])
+        consumer.seek(self.partition, OffsetAndMetadata(*self._position))
+        return consumer
 
-    def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:  # noqa: ARG002
-        """The new records of complete batches; also advances the position."""
-        records = []
-        for position, header in iterate_batches(buffer):
-            if not header.is_control:
-                for record in iterate_records(buffer, position):
-                    if record.offset >= self.position:
-                        records.append(record)
-            self.position = max(self.position, header.next_offset)
-            self.leader_epoch = max(self.leader_epoch, header.leader_epoch)
-        for record in records:
-            self._record(Read(self.name, self.partition, record.offset, record.value or b""))
-        return records
+    def _observe(self, node_id: int, request: object, response: Any) -> None:
+        if not isinstance(request, FetchRequest):
+            return
+        # A fetch session leaves out what has not changed.
+        for topic in request.topics:
+            for requested in topic.partitions:
+                self._requested[node_id] = requested.current_leader_epoch
+        for answered in response.responses:
+            for data in answered.partitions:
+                leader_epoch = self._requested[node_id]
+                # Of a position that was not validated, the epoch may not be known.
+                if not data.error_code and leader_epoch >= 0:
+                    self._note_offsets(node_id, leader_epoch, data)
 
+    def _note_offsets(self, node_id: int, leader_epoch: int, data: PartitionData) -> None:
+        self._record(
+            WatermarkSeen(self.name, self.partition, node_id, leader_epoch, data.high_watermark)
+        )
 
-def is_sound(buffer: memoryview) -> bool:
-    """Whether all checksums match. A faulty disk may return wrong data."""
-    try:
-        return all(crc_matches(buffer, at, header) for at, header in iterate_batches(buffer))
-    except ProtocolError:
-        return False
+    def _note_read(self, record: ConsumedRecord) -> None:
+        self._record(Read(self.name, self.partition, record.offset, record.value or b""))

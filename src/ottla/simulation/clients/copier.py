@@ -215,15 +215,13 @@ class Copier:
         self._record(GroupResumed(self.name, self._task.group, partition, offset, floor))
         self._progress.is_resumed(partition, offset)
         self._readers_made += 1
-        consumer = SimulatedConsumer(
-            self._host,
-            self._bootstrap,
-            self._record,
-            partition,
-            name=f"{self.name}.{self._readers_made}",
-        )
-        consumer.go_on(position)
-        self._readers[partition] = _Reader(consumer)
+        name = f"{self.name}.{self._readers_made}"
+        reader = self._readers.get(partition)
+        if reader is None:
+            reader = self._readers[partition] = _Reader(
+                SimulatedConsumer(self._host, self._bootstrap, self._record, partition, name=name)
+            )
+        reader.resume(position, name)
 
 
 class _Reader:
@@ -236,6 +234,12 @@ class _Reader:
     @property
     def leader_epoch(self) -> int:
         return self._consumer.leader_epoch
+
+    def resume(self, position: LogPosition, name: str) -> None:
+        """Reads again from a position, as another reader in the history."""
+        self._consumer.name = name
+        self._consumer.go_on(position)
+        self._read.clear()
 
     async def take(self) -> list[Record]:
         if not self._read:

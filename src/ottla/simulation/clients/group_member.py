@@ -7,14 +7,14 @@ known with its epoch.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from ottla.client.cluster import ClientSeams
 from ottla.client.consuming.consumer import Consumer
 from ottla.client.errors import ClientError
 from ottla.client.records import ConsumedRecord, OffsetAndMetadata
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
+from ottla.simulation.clients.client_properties import client_properties, client_seams
 from ottla.simulation.history.history import Event, GroupCommitted, GroupOwns, GroupResumed, Read
 from ottla.simulation.world.host import Host
 
@@ -25,16 +25,9 @@ _WORK_MS_MAX: Final = 500
 _PROPERTIES: Final = {
     "enable.auto.commit": False,
     "auto.offset.reset": "earliest",
-    "request.timeout.ms": 5_000,
-    "socket.connection.setup.timeout.ms": 2_000,
-    "retry.backoff.ms": 50,
-    "retry.backoff.max.ms": 500,
-    "reconnect.backoff.ms": 20,
-    "reconnect.backoff.max.ms": 500,
     "session.timeout.ms": 6_000,
     "heartbeat.interval.ms": 1_000,
     "max.poll.interval.ms": 20_000,
-    "metadata.max.age.ms": 10_000,
     "allow.auto.create.topics": False,
 }
 
@@ -147,16 +140,13 @@ class GroupMember:
 
     def _made(self) -> Consumer:
         host = self.host
-        properties: dict[str, Any] = {
+        properties = {
+            **client_properties(host, self._bootstrap, self.name),
             **_PROPERTIES,
-            "bootstrap.servers": [str(address) for address in self._bootstrap],
-            "client.id": self.name,
             "group.id": self._group,
             "group.protocol": self.protocol,
-            "security": host.channel_security(self._bootstrap[0]),
         }
-        seams = ClientSeams(host.clock, host.network, host.dice.fork(self.name))
-        return Consumer(properties, seams=seams)
+        return Consumer(properties, seams=client_seams(host, self.name))
 
     async def _assigned(self, added: frozenset[TopicPartition]) -> None:
         self._own(self._owned_in_epoch(added))

@@ -1,40 +1,28 @@
-"""An idempotent producer with acks=all that retries without end.
+"""An idempotent producer with acks=all, `ottla.client.Producer`, that retries without end.
 
-It resends each batch with the same sequence number to the current leader until it is acknowledged.
-So once the faults are over, everything it sent must be acknowledged, or the cluster has a bug. Up
-to five batches per partition may be in flight, but the very first is sent alone: a leader without
-state of a producer accepts any sequence number as its first. As in Kafka's own client, batches are
-resent one at a time and in order, and no new batch is sent meanwhile.
+So once the faults are over, everything it sent must be acknowledged, or the cluster or the client
+has a bug. It is one as well if the producer has to go on under another epoch: then a leader has
+lost its sequence numbers.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ottla.channels.errors import ChannelError
-from ottla.model import ErrorCode, Offset, ProducerEpoch, ProducerId, TopicPartition
+from ottla.client.errors import ApiError, ClientError
+from ottla.client.producing.producer import Producer
+from ottla.model import ErrorCode, Offset, TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import ClusterClient
+from ottla.simulation.clients.client_properties import client_properties, client_seams
 from ottla.simulation.clients.refusals import is_refusal
 from ottla.simulation.history.history import Acknowledged, Event, ProducerFailed, Sent
 from ottla.simulation.world.host import Host
-from ottla.wire.messages.init_producer_id import InitProducerIdRequest
-from ottla.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from ottla.wire.records.builder import build_batch
+from ottla.wire.messages.produce import ProduceRequest
+from ottla.wire.records.header import read_header
 from ottla.wire.records.record import Record
 
-_PRODUCE_VERSION: Final = 12
-_INIT_VERSION: Final = 4
-_ACKS_ALL: Final = -1
-_TIMEOUT_MS: Final = 3_000
-_SEQUENCES: Final = 2**31
-_UNDER_WAY_MAX: Final = 5
+_FOREVER_MS: Final = 2**31 - 1
 
 
 class SimulatedProducer:
@@ -49,138 +37,82 @@ class SimulatedProducer:
         name: str,
     ) -> None:
         self.name = name
-        self._client = ClusterClient(host, bootstrap, name=name)
-        self._clock = host.clock
+        self._host = host
+        self._bootstrap = list(bootstrap)
         self._record = record
-        self._producer_id: int | None = None
-        self._sequences: dict[TopicPartition, int] = {}
-        self._pipelines: dict[TopicPartition, _Pipeline] = {}
+        self._producer: Producer | None = None
+        self._epoch = 0
+        self._last_error = ErrorCode.NONE
+        self._was_refused = False
 
     async def send(self, partition: TopicPartition, *values: bytes) -> int:
         """Writes records as one batch and returns the first one's offset when they are
-        acknowledged.
+        acknowledged, -1 if the leader knows only that it has them.
 
-        Retries until then. Raises `RuntimeError` for an error after which an idempotent producer
-        cannot continue.
+        Retries until then. Raises `ClientError` if the records were refused, for example by ACLs,
+        and `RuntimeError` for an error after which an idempotent producer cannot continue.
         """
-        now_ms = self._clock.now_ms()
+        now_ms = self._host.clock.now_ms()
         records = [Record(Offset(at), now_ms, None, value) for at, value in enumerate(values)]
         return await self.send_records(partition, records)
 
     async def send_records(self, partition: TopicPartition, records: Sequence[Record]) -> int:
-        """As `send`; the records have offsets from 0 on."""
+        """As `send`; the offsets of the records do not matter."""
+        producer = self._producer
+        if producer is None:
+            # Made in the process that uses it.
+            producer = self._producer = self._made()
+        await producer.partitions_for(partition.topic)
         values = [record.value or b"" for record in records]
-        producer_id = await self._wait_producer_id()
-        sequence = self._sequences.get(partition, 0)
-        self._sequences[partition] = (sequence + len(records)) % _SEQUENCES
-        batch = build_batch(
-            records,
-            producer_id=ProducerId(producer_id),
-            producer_epoch=ProducerEpoch(0),
-            base_sequence=sequence,
-        )
         for value in values:
             self._record(Sent(self.name, partition, value))
-        pipeline = self._pipelines.setdefault(partition, _Pipeline())
-        await pipeline.enter(sequence)
-        while (offset := await self._try(partition, bytes(batch), sequence)) is None:
-            await pipeline.wait_turn(sequence)
-        pipeline.leave(sequence)
-        for at, value in enumerate(values):
-            self._record(
-                Acknowledged(self.name, partition, value, offset + at if offset >= 0 else -1)
+        deliveries = [
+            await producer.send(
+                partition.topic,
+                record.value,
+                key=record.key,
+                partition=partition.partition,
+                timestamp=record.timestamp,
+                headers=record.headers,
             )
-        return offset
-
-    async def _try(self, partition: TopicPartition, batch: bytes, sequence: int) -> int | None:
-        leader = await self._client.wait_leader(partition)
-        data = PartitionProduceData(index=partition.partition, records=batch)
-        request = ProduceRequest(
-            acks=_ACKS_ALL,
-            timeout_ms=_TIMEOUT_MS,
-            topic_data=[TopicProduceData(name=partition.topic, partition_data=[data])],
-        )
+            for record in records
+        ]
         try:
-            response: Any = await self._client.send_to_node(
-                leader.node_id, request, _PRODUCE_VERSION
-            )
-        except ChannelError:
-            self._pipelines[partition].send_again(sequence)
-            await self._client.forget_leader(partition)
-            return None
-        result = response.responses[0].partition_responses[0]
-        error = ErrorCode(result.error_code)
-        if error is ErrorCode.NONE:
-            offset: int = result.base_offset
-            return offset
-        if error is ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
-            return -1
-        has_overtaken = (
-            error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-            and self._pipelines[partition].first != sequence
+            offsets = [(await delivery).offset for delivery in deliveries]
+        except ClientError as error:
+            if isinstance(error, ApiError) and is_refusal(error.code):
+                self._was_refused = True
+                raise
+            self._record(ProducerFailed(self.name, partition, -1, str(error)))
+            raise RuntimeError(f"{self.name} cannot continue: {error}") from error
+        for value, offset in zip(values, offsets, strict=True):
+            self._record(Acknowledged(self.name, partition, value, offset))
+        return offsets[0]
+
+    def _made(self) -> Producer:
+        return Producer(
+            {
+                **client_properties(self._host, self._bootstrap, self.name),
+                "delivery.timeout.ms": _FOREVER_MS,
+                "max.block.ms": _FOREVER_MS,
+                "linger.ms": 0,
+            },
+            seams=client_seams(self._host, self.name, self._observe),
         )
-        # An administrator may allow again what is refused now.
-        if not (error.retriable or has_overtaken or is_refusal(error)):
-            self._record(ProducerFailed(self.name, partition, sequence, error.name))
-            raise RuntimeError(f"{self.name} cannot continue: {error.name} {result.error_message}")
-        self._pipelines[partition].send_again(sequence)
-        await self._client.forget_leader(partition)
-        return None
 
-    async def _wait_producer_id(self) -> int:
-        while self._producer_id is None:
-            request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
-            try:
-                response = await self._client.send_to_any(request, _INIT_VERSION)
-            except ChannelError:
-                response = None
-            if response is None or response.error_code:
-                await self._client.back_off()
-            elif self._producer_id is None:
-                # Another partition's first batch may have been faster. With a second id, a batch in
-                # the middle could become the first one that a leader knows.
-                self._producer_id = response.producer_id
-        return self._producer_id
-
-
-class _Pipeline:
-    """The batches in flight for a partition, in order."""
-
-    def __init__(self) -> None:
-        self._sequences: list[int] = []
-        self._room = 1
-        self._again: set[int] = set()
-        self._waiting: list[asyncio.Future[None]] = []
-
-    @property
-    def first(self) -> int:
-        return self._sequences[0]
-
-    async def enter(self, sequence: int) -> None:
-        """Waits until no batch has to be resent and fewer than the maximum are in flight."""
-        self._sequences.append(sequence)
-        while self._again or sequence not in self._sequences[: self._room]:
-            await self._wait()
-
-    def send_again(self, sequence: int) -> None:
-        """Marks a batch that was not acknowledged. Until it is, no new batch is sent."""
-        self._again.add(sequence)
-
-    async def wait_turn(self, sequence: int) -> None:
-        """Waits until this batch, which has to be resent, is the first in flight."""
-        while self.first != sequence:
-            await self._wait()
-
-    def leave(self, sequence: int) -> None:
-        self._sequences.remove(sequence)
-        self._room = _UNDER_WAY_MAX
-        self._again.discard(sequence)
-        waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            if not each.done():
-                each.set_result(None)
-
-    async def _wait(self) -> None:
-        changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(changed)
-        await changed
+    def _observe(self, _node_id: int, request: object, response: Any) -> None:
+        if not isinstance(request, ProduceRequest):
+            return
+        for answered in response.responses:
+            for result in answered.partition_responses:
+                if result.error_code:
+                    self._last_error = ErrorCode(result.error_code)
+        for topic in request.topic_data:
+            for data in topic.partition_data:
+                header = read_header(data.records or b"")
+                if header.producer_epoch > self._epoch:
+                    self._epoch = header.producer_epoch
+                    if not self._was_refused:
+                        partition = TopicPartition(topic.name, data.index)
+                        sequence, error = header.base_sequence, self._last_error.name
+                        self._record(ProducerFailed(self.name, partition, sequence, error))

@@ -11,10 +11,10 @@ from ottla.channels.errors import ChannelError
 from ottla.model import Offset, TopicPartition
 from ottla.runtime.network import Address
 from ottla.simulation.clients.cluster_client import ClusterClient
-from ottla.simulation.clients.consumer import is_sound
 from ottla.simulation.history.history import Event, Sent
 from ottla.simulation.history.tenant_events import TenantSaw
 from ottla.simulation.world.host import Host
+from ottla.wire.errors import ProtocolError
 from ottla.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -22,6 +22,7 @@ from ottla.wire.messages.list_groups import ListGroupsRequest
 from ottla.wire.messages.metadata import MetadataRequest
 from ottla.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ottla.wire.records import Record, build_batch
+from ottla.wire.records.batch import crc_matches, iterate_batches
 
 TENANT_TOPIC: Final = "tenants-own"
 # More topics are created and deleted than a tenant may have.
@@ -112,7 +113,7 @@ class SimulatedTenantClient:
         for topic in () if answer is None else answer.responses:
             for found in topic.partitions:
                 records = memoryview(found.records or b"")
-                writers = set(_WRITER.findall(records)) if is_sound(records) else set()
+                writers = set(_WRITER.findall(records)) if _is_sound(records) else set()
                 self._saw([topic.topic], sorted(writer.decode() for writer in writers))
 
     async def _list_groups(self) -> None:
@@ -128,3 +129,11 @@ class SimulatedTenantClient:
     def _saw(self, names: Sequence[str], writers: Sequence[str] = ()) -> None:
         if names or writers:
             self._record(TenantSaw(self.host.name, self._tenant, tuple(names), tuple(writers)))
+
+
+def _is_sound(buffer: memoryview) -> bool:
+    """Whether all checksums match. A faulty disk may return wrong data."""
+    try:
+        return all(crc_matches(buffer, at, header) for at, header in iterate_batches(buffer))
+    except ProtocolError:
+        return False

@@ -1,27 +1,21 @@
-"""A reader of a transactional partition, with either isolation level.
-
-With read_committed the leader returns nothing beyond the last stable offset, together with a list
-of the aborted transactions; the reader has to filter out their records.
-"""
+"""A reader of a transactional partition, with either isolation level."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
+from ottla.client.records import ConsumedRecord
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import KnownLeader
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.history.history import Event
 from ottla.simulation.history.transaction_events import StableOffsetSeen, TransactionalRead
 from ottla.simulation.world.host import Host
-from ottla.wire.records.batch import iterate_batches
-from ottla.wire.records.control import ControlRecordType, read_control_type
-from ottla.wire.records.record import Record, iterate_records
+from ottla.wire.messages.fetch import PartitionData
 
-READ_UNCOMMITTED: Final = 0
-READ_COMMITTED: Final = 1
+READ_UNCOMMITTED: Final = "read_uncommitted"
+READ_COMMITTED: Final = "read_committed"
 
 
 class TransactionalReader(SimulatedConsumer):
@@ -34,48 +28,28 @@ class TransactionalReader(SimulatedConsumer):
         record: Callable[[Event], None],
         partition: TopicPartition,
         *,
-        isolation_level: int,
+        isolation_level: str,
         name: str,
     ) -> None:
         super().__init__(host, bootstrap, record, partition, name=name)
         self.isolation_level = isolation_level
 
-    def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:
+    def _note_offsets(self, node_id: int, leader_epoch: int, data: PartitionData) -> None:
+        super()._note_offsets(node_id, leader_epoch, data)
         self._record(
             StableOffsetSeen(
                 self.name,
                 self.partition,
-                leader.node_id,
-                leader.leader_epoch,
-                found.last_stable_offset,
-                found.high_watermark,
+                node_id,
+                leader_epoch,
+                data.last_stable_offset,
+                data.high_watermark,
             )
         )
+
+    def _note_read(self, record: ConsumedRecord) -> None:
         is_committed = self.isolation_level == READ_COMMITTED
-        aborted = sorted(
-            (each.first_offset, each.producer_id) for each in found.aborted_transactions or ()
+        value = record.value or b""
+        self._record(
+            TransactionalRead(self.name, self.partition, record.offset, value, is_committed)
         )
-        skipped: set[int] = set()
-        records = []
-        for position, header in iterate_batches(buffer):
-            while aborted and aborted[0][0] <= header.last_offset:
-                skipped.add(aborted.pop(0)[1])
-            if header.is_control:
-                (marker,) = iterate_records(buffer, position)
-                if read_control_type(marker.key) is ControlRecordType.ABORT:
-                    skipped.discard(header.producer_id)
-            elif not (is_committed and header.is_transactional and header.producer_id in skipped):
-                records += [
-                    each
-                    for each in iterate_records(buffer, position)
-                    if each.offset >= self.position
-                ]
-            self.position = max(self.position, header.next_offset)
-            self.leader_epoch = max(self.leader_epoch, header.leader_epoch)
-        for record in records:
-            self._record(
-                TransactionalRead(
-                    self.name, self.partition, record.offset, record.value or b"", is_committed
-                )
-            )
-        return records

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ottla.client.cluster import ClientSeams
 from ottla.client.producing.producer import Producer
@@ -13,6 +13,7 @@ from ottla.client.two_phase.journal import Journal
 from ottla.client.two_phase.two_phase_client import TwoPhaseClient
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
+from ottla.simulation.clients.client_properties import client_properties
 from ottla.simulation.history.history import Event
 from ottla.simulation.history.two_phase_events import (
     DecisionRead,
@@ -29,14 +30,9 @@ JOURNAL: Final = "__ottla_pipeline"
 _ROWS_MAX: Final = 3
 _PROPERTIES: Final = {
     "request.timeout.ms": 2_000,
-    "socket.connection.setup.timeout.ms": 2_000,
     "delivery.timeout.ms": 8_000,
     "max.block.ms": 8_000,
     "transaction.timeout.ms": 10_000,
-    "retry.backoff.ms": 50,
-    "retry.backoff.max.ms": 500,
-    "reconnect.backoff.ms": 20,
-    "reconnect.backoff.max.ms": 500,
     "linger.ms": 0,
 }
 
@@ -80,11 +76,7 @@ class SimulatedTwoPhaseClient(TwoPhaseClient):
     """One of a driver or of a task, in the process of a host."""
 
     def __init__(self, host: Host, query: SimulatedQuery, *, is_driver: bool) -> None:
-        properties: dict[str, Any] = {
-            **_PROPERTIES,
-            "bootstrap.servers": [str(address) for address in query.bootstrap],
-            "client.id": host.name,
-        }
+        properties = {**client_properties(host, query.bootstrap, host.name), **_PROPERTIES}
         super().__init__(
             properties,
             journal_topic=JOURNAL,

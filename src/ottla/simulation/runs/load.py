@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from ottla.client.errors import ClientError
 from ottla.model import TopicPartition
 from ottla.simulation.clients import SimulatedConsumer, SimulatedProducer
 from ottla.simulation.clients.classic_member import SimulatedClassicMember
@@ -28,6 +29,7 @@ _PAUSES_MS: Final = (300, 800, 2_000)
 _CALM_PACE: Final = 8
 # How often producers that are held check whether they may continue.
 _HELD_SECONDS: Final = 0.5
+_REFUSED_SECONDS: Final = 0.1
 _BURST_PROBABILITY: Final = 0.3
 _RECORDS_MAX: Final = 4
 
@@ -251,21 +253,27 @@ class SimulatedLoad:
             ]
             number += count
             await room.acquire()
-            host.run("send", self._send(producer, partition, values, room))
+            host.run("send", self._send(host, producer, partition, values, room))
             if not dice.chance(_BURST_PROBABILITY):
                 pause_ms = dice.between(low=1, high=pause_ms_max)
                 await host.clock.sleep(self._pace * pause_ms / 1_000)
 
     async def _send(
         self,
+        host: Host,
         producer: SimulatedProducer,
         partition: TopicPartition,
         values: list[bytes],
         room: asyncio.Semaphore,
     ) -> None:
         self._writing[values[0]] = f"{producer.name} waits for {values[0]!r}"
-        offset = await producer.send(partition, *values)
-        self._written[partition] = max(self._written[partition], offset + len(values))
+        try:
+            offset = await producer.send(partition, *values)
+        except ClientError:
+            # Refused. An administrator may allow again what is refused now.
+            await host.clock.sleep(_REFUSED_SECONDS)
+        else:
+            self._written[partition] = max(self._written[partition], offset + len(values))
         del self._writing[values[0]]
         room.release()
 
