@@ -24,6 +24,7 @@ from ottla.wire.messages.fetch import (
 
 _NO_SESSION: Final = 0
 _INITIAL_EPOCH: Final = 0
+_FINAL_EPOCH: Final = -1
 _EPOCH_MAX: Final = 2**31 - 1
 
 
@@ -98,6 +99,15 @@ class FetcherSession:
         """Starts a new session with the next request. That request carries the old session id, so
         the leader closes the old session."""
         self._epoch = _INITIAL_EPOCH
+
+    def end(self, request: FetchRequest) -> bool:
+        """Makes a request without partitions the session's last one, which removes it from the
+        leader's cache. Returns False if there is no session."""
+        if self._id == _NO_SESSION:
+            return False
+        request.session_id, request.session_epoch = self._id, _FINAL_EPOCH
+        self._id, self._epoch = _NO_SESSION, _INITIAL_EPOCH
+        return True
 
     def _take_forgotten(self) -> list[ForgottenTopic]:
         topics: dict[Uuid, ForgottenTopic] = {}

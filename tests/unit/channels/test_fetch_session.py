@@ -105,3 +105,14 @@ def test_the_epoch_goes_round() -> None:
     filled(session)
     session.answered(FetchResponse(session_id=7))
     assert place(filled(session)) == (7, 1)
+
+
+def test_the_last_request_ends_the_session() -> None:
+    session = FetcherSession()
+    assert not session.end(FetchRequest())
+    filled(session, (A, 0))
+    session.answered(FetchResponse(session_id=7))
+    last = FetchRequest()
+    assert session.end(last)
+    assert place(last) == (7, -1)
+    assert place(filled(session, (A, 0))) == (0, 0)

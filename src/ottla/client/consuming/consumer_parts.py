@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
 
 from ottla.channels import ChannelError
 from ottla.client.cluster import ClientCluster, within
@@ -34,6 +35,10 @@ from ottla.client.records import ConsumerGroupMetadata, OffsetAndMetadata
 from ottla.model import ErrorCode, KafkaError, TopicPartition
 
 _log = logging.getLogger(__name__)
+
+# Of the time to close, what is kept for leaving the group.
+_LEAVING_SHARE: Final = 0.2
+_LEAVING_SECONDS_MAX: Final = 1.0
 
 
 class ConsumerParts:
@@ -194,27 +199,40 @@ class ConsumerParts:
         if self._is_closing:
             return
         self._is_closing = True
-        deadline = self._cluster.clock.monotonic() + timeout
+        clock = self._cluster.clock
+        deadline = clock.monotonic() + timeout
         self.reading.settle()
         self.reading.is_closed = True
         self.reading.wake()
+        reserved = min(timeout * _LEAVING_SHARE, _LEAVING_SECONDS_MAX)
         try:
-            await within(self._cluster.clock, deadline, self._end(), what="closing the consumer")
-        except TimedOutError as error:
-            _log.warning("%s", error)
+            await self._within(deadline - reserved, self._give_up())
         finally:
             self.assignment.remove(self.assignment.names)
-            await self._cluster.close()
+            try:
+                await self._within(deadline, self._leave())
+            finally:
+                await self._cluster.close()
 
-    async def _end(self) -> None:
-        member, names = self._member, self.assignment.names
-        if member is None:
-            await self.commits.commit_before_revocation(names)
-            return
+    async def _within(self, deadline: float, step: Awaitable[object]) -> None:
         try:
+            await within(self._cluster.clock, deadline, step, what="closing the consumer")
+        except TimedOutError as error:
+            _log.warning("%s", error)
+
+    async def _give_up(self) -> None:
+        names = self.assignment.names
+        if self._member is None:
+            await self.commits.commit_before_revocation(names)
+        else:
             await self._owner.revoke(names)
-        finally:
-            await member.leave("the consumer is being closed")
+
+    async def _leave(self) -> None:
+        """Not waited for beyond the timeout, but always sent."""
+        leaving = [self._fetcher.end_sessions()]
+        if self._member is not None:
+            leaving.append(self._member.leave("the consumer is being closed"))
+        await asyncio.gather(*leaving)
 
     # ---- positions
 

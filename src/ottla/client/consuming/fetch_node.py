@@ -121,6 +121,11 @@ class FetchNode:
         """The last request was not answered."""
         self._session.restart()
 
+    def last_request(self) -> FetchRequest | None:
+        """Ends the node's session; None if there is none."""
+        request = FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=1)
+        return request if self._session.end(request) else None
+
     def _asked_for(self, topic: FetchableTopicResponse, data: PartitionData) -> FetchedFrom | None:
         if topic.topic_id != ZERO_UUID:
             return self._asked.get(PartitionKey(Uuid(bytes(topic.topic_id)), data.partition_index))

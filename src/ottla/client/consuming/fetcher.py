@@ -7,6 +7,7 @@ response is on its way while the application reads the last one. All responses t
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict
 from typing import Any, Final
@@ -70,6 +71,24 @@ class RecordFetcher:
             if not node.is_fetching:
                 node.is_fetching = True
                 self._cluster.tasks.start("fetch", self._fetch_from(node))
+
+    async def end_sessions(self) -> None:
+        """Ends the sessions at the nodes that are connected, so that they take no room there."""
+        await asyncio.gather(*map(self._end_session, self._nodes.values()))
+
+    async def _end_session(self, node: FetchNode) -> None:
+        # The other connection may wait for the response to a long poll.
+        lanes = (Lane.MAIN, Lane.FETCH)
+        lane = next(
+            (each for each in lanes if self._cluster.is_connected(node.node_id, lane=each)), None
+        )
+        request = None if lane is None else node.last_request()
+        if lane is None or request is None:
+            return
+        try:
+            await self._cluster.send(node.node_id, request, lane=lane)
+        except ChannelError as error:
+            _log.debug("cannot end the fetch session at node %d: %s", node.node_id, error)
 
     async def _fetch_from(self, node: FetchNode) -> None:
         """Fetches until nothing is wanted from the node."""
