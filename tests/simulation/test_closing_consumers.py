@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ottla.broker.broker import Broker
@@ -40,13 +42,13 @@ async def reading(world: World, protocol: str) -> tuple[SimulatedCluster, Consum
 
 
 def members(cluster: SimulatedCluster) -> int:
-    return sum(
-        len(group.members)
-        for broker in brokers(cluster)
-        for shard in broker.coordinators.groups.all
-        if shard.name == broker.coordinators.groups.partition_of(GROUP)
-        if (group := shard.machine.groups.get(GROUP)) is not None
-    )
+    count = 0
+    for broker in brokers(cluster):
+        for shard in broker.coordinators.groups.all:
+            group: Any = shard.machine.groups.get(GROUP)
+            if shard.name == broker.coordinators.groups.partition_of(GROUP) and group is not None:
+                count += len(group.members)
+    return count
 
 
 def fetch_sessions(cluster: SimulatedCluster) -> int:

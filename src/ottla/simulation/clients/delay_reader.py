@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from ottla.client.records import ConsumedRecord
 from ottla.model import TopicPartition
 from ottla.runtime.network import Address
-from ottla.simulation.clients.cluster_client import KnownLeader
 from ottla.simulation.clients.consumer import SimulatedConsumer
 from ottla.simulation.history.delay_events import DelayRead
 from ottla.simulation.history.history import Event, Read
 from ottla.simulation.world.host import Host
-from ottla.wire.records.record import Record
 
 
 class SimulatedDelayReader(SimulatedConsumer):
@@ -33,20 +31,18 @@ class SimulatedDelayReader(SimulatedConsumer):
         if not isinstance(event, Read):
             self._tell(event)
 
-    def _keep(self, leader: KnownLeader, found: Any, buffer: memoryview) -> list[Record]:
-        records = super()._keep(leader, found, buffer)
-        for each in records:
-            value = each.value or b""
-            due = dict(each.headers).get("ottla-deliver-at")
-            self.values.add(value)
-            self._tell(
-                DelayRead(
-                    self.name,
-                    each.offset,
-                    each.key or b"",
-                    value,
-                    None if due is None else int(due),
-                    each.timestamp,
-                )
+    def _note_read(self, record: ConsumedRecord) -> None:
+        super()._note_read(record)
+        value = record.value or b""
+        due = dict(record.headers).get("ottla-deliver-at")
+        self.values.add(value)
+        self._tell(
+            DelayRead(
+                self.name,
+                record.offset,
+                record.key or b"",
+                value,
+                None if due is None else int(due),
+                record.timestamp,
             )
-        return records
+        )

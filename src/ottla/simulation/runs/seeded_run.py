@@ -126,6 +126,8 @@ async def _story(world: World, plan: Plan) -> None:
         "metadata.log.max.record.bytes.between.snapshots": str(plan.snapshot_bytes),
         "replica.lag.time.max.ms": str(plan.lag_ms_max),
         "controller.quorum.retry.backoff.ms": "100",
+        # Producers would create topics that an operator has deleted.
+        "auto.create.topics.enable": "false",
         **_GROUP_PROPERTIES,
         **_SHARE_PROPERTIES,
         **_TRANSACTION_PROPERTIES,
