@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from ottla.pipeline.definitions.files import Files
     from ottla.pipeline.definitions.formats import Bytes, Csv, Format, Json, Text
     from ottla.pipeline.definitions.jdbc import Jdbc
+    from ottla.pipeline.definitions.json_subject import JsonSchema
     from ottla.pipeline.definitions.postgres import PostgresChanges
+    from ottla.pipeline.definitions.protobuf_subject import Protobuf
     from ottla.pipeline.definitions.registry import sink, source, view
     from ottla.pipeline.definitions.topic import Table, Topic
 else:
@@ -47,8 +49,10 @@ else:
             "Format": f"{_DEFINITIONS}.formats",
             "Jdbc": f"{_DEFINITIONS}.jdbc",
             "Json": f"{_DEFINITIONS}.formats",
+            "JsonSchema": f"{_DEFINITIONS}.json_subject",
             "MissingPackageError": f"{_DEFINITIONS}.errors",
             "PostgresChanges": f"{_DEFINITIONS}.postgres",
+            "Protobuf": f"{_DEFINITIONS}.protobuf_subject",
             "Rejected": f"{_DEFINITIONS}.connector",
             "Sink": f"{_DEFINITIONS}.connector",
             "Source": f"{_DEFINITIONS}.connector",
@@ -75,8 +79,10 @@ __all__ = [
     "Format",
     "Jdbc",
     "Json",
+    "JsonSchema",
     "MissingPackageError",
     "PostgresChanges",
+    "Protobuf",
     "Rejected",
     "Sink",
     "Source",

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ottla.client.producing.batch import NO_IDENTITY, BatchFormat, ProducerBatch
 from ottla.client.producing.column_partitioner import ColumnPartitioner
 from ottla.model import TopicPartition
+from ottla.pipeline.definitions.avro_flat import resolve
 from ottla.wire.records.columns import RecordColumns, decode_columns
 from ottla.wire.records.record_bodies import Payloads, encode_headers
 from ottla.wire.records.row_batches import UnsealedBatch, cut_batches
@@ -34,5 +35,15 @@ def _sealed(rows: UnsealedBatch) -> bytes:
     return bytes(batch.sealed or b"")
 
 
+def compile_avro() -> None:
+    """Decodes a flat Avro record."""
+    field = {"name": "text", "type": "string"}
+    record = {"type": "record", "name": "Row", "fields": [field]}
+    reader = resolve(record, record, {"text": pa.string()})
+    assert reader is not None
+    reader.read(pa.array([b"\x02a"], pa.binary()), 0)
+
+
 if __name__ == "__main__":
     compile_loops()
+    compile_avro()

@@ -111,9 +111,9 @@ def _class_of(type_: SchemaType) -> Any:
 
         return AvroSchema
     if type_ is SchemaType.JSON:
-        from ottla.schemas.json_schema.schema import JsonSchema
+        from ottla.schemas.json_schema.schema import JsonSchemaDocument
 
-        return JsonSchema
+        return JsonSchemaDocument
     from ottla.schemas.protobuf.schema import ProtobufSchema
 
     return ProtobufSchema

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from ottla.schemas import InvalidSchemaError, ResolvedReference
-from ottla.schemas.json_schema.schema import JsonSchema
+from ottla.schemas.json_schema.schema import JsonSchemaDocument
 
 
-def parse(document: Any, *references: ResolvedReference) -> JsonSchema:
-    return JsonSchema.parse(json.dumps(document), references, is_strict=True)
+def parse(document: Any, *references: ResolvedReference) -> JsonSchemaDocument:
+    return JsonSchemaDocument.parse(json.dumps(document), references, is_strict=True)
 
 
 def an_object(**more: Any) -> dict[str, Any]:

@@ -159,4 +159,36 @@ def run(
         raise typer.Exit(code)
 
 
+@app.command()
+@cluster_command
+def redrive(
+    options: ClusterOptions,
+    topic: Annotated[str, typer.Argument(metavar="REJECTED_TOPIC", show_default=False)],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="TOPIC",
+            help="Send all to this topic. Default: where they came from.",
+            show_default=False,
+        ),
+    ] = None,
+    execute: Annotated[
+        bool,
+        typer.Option("--execute", help="Send the records; without this, only show what would be."),
+    ] = False,
+) -> None:
+    """Send the records of a topic of rejected_to back to where they came from, each exactly once.
+
+    [bold]Example[/]  ottla pipelines redrive flights-rejected --execute
+    """
+    with client_command() as terminal:
+        from ottla.cli.connection.cluster_access import resolve
+        from ottla.cli.pipelines.redrive import RedriveOptions, run_redrive
+
+        access = resolve(options)
+        access.require_files()
+        run_redrive(access, terminal, RedriveOptions(topic, target, execute))
+
+
 add_to(app)

@@ -113,7 +113,9 @@ class JsonCodec:
     def _check(self, value: Any) -> None:
         if not self._validator.is_valid(value):
             error = next(self._validator.iter_errors(value))
-            raise SerializationError(f"the value does not fit its JSON Schema: {error.message}")
+            path = ".".join(str(each) for each in error.instance_path)
+            at = f" at {path}" if path else ""
+            raise SerializationError(f"the value does not fit its JSON Schema{at}: {error.message}")
 
 
 def _parse_avro(schemas: SchemaSet) -> Any:

@@ -24,7 +24,7 @@ _DEFAULT_DRAFT: Final = "draft-07"
 _NEWER: Final = ("2019-09", "2020-12")
 
 
-class JsonSchema:
+class JsonSchemaDocument:
     def __init__(self, document: Any, references: Iterable[ResolvedReference]) -> None:
         self.document = document
         self.draft = _draft_of(document)
@@ -35,7 +35,7 @@ class JsonSchema:
     @classmethod
     def parse(
         cls, text: str, references: Iterable[ResolvedReference] = (), *, is_strict: bool = False
-    ) -> JsonSchema:
+    ) -> JsonSchemaDocument:
         """Raises InvalidSchemaError. With `is_strict`, the schema is checked against the schema of
         its draft, and every `$ref` has to lead somewhere."""
         schema = cls(parse_json(text), tuple(references))
@@ -74,7 +74,7 @@ class JsonSchema:
         properties = self.document.get("properties") if isinstance(self.document, dict) else None
         return frozenset(properties) if isinstance(properties, dict) else frozenset()
 
-    def unreadable(self, writer: JsonSchema) -> list[Difference]:
+    def unreadable(self, writer: JsonSchemaDocument) -> list[Difference]:
         """Why this schema may refuse what `writer` accepts."""
         return json_differences(
             self._documents.root, self._shaper, writer._documents.root, writer._shaper
