@@ -21,6 +21,7 @@ _ALWAYS = frozenset(
         "forgets its vote",
         "skips verification",
         "keeps decisions when ACLs change",
+        "keeps no log of a deleted topic",
         "writes a decided batch again",
         "forgets what was released",
         "writes a letter again",
