@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Sequence
 
 from ottla.client.records import RecordMetadata
 from ottla.web.gateway.callers.caller_clients import CallerClients
-from ottla.web.gateway.clients import MessageProducer
 from ottla.web.gateway.cluster_problems import CLIENT_ERRORS, problem_of
 from ottla.web.gateway.messages.bodies import OutgoingMessage
 from ottla.web.gateway.problems import GatewayProblem, no_partition, too_many
@@ -61,7 +60,18 @@ class Producing:
         self._reserve(size)
         caller.users += 1
         try:
-            sent = [await _sent(producer, topic, message, count) for message in messages]
+            sent: list[Awaitable[RecordMetadata] | GatewayProblem] = []
+            for message in messages:
+                if isinstance(message, GatewayProblem):
+                    sent.append(message)
+                    continue
+                if message.partition is not None and message.partition >= count:
+                    sent.append(no_partition(topic, message.partition))
+                    continue
+                try:
+                    sent.append(await producer.send(topic, message))
+                except CLIENT_ERRORS as error:
+                    sent.append(problem_of(error))
             outcomes: list[RecordMetadata | GatewayProblem] = []
             acknowledged = 0
             for delivery in sent:
@@ -88,16 +98,3 @@ class Producing:
                 "later.",
             )
         self.in_flight_bytes += size
-
-
-async def _sent(
-    producer: MessageProducer, topic: str, message: OutgoingMessage | GatewayProblem, count: int
-) -> Awaitable[RecordMetadata] | GatewayProblem:
-    if isinstance(message, GatewayProblem):
-        return message
-    if message.partition is not None and message.partition >= count:
-        return no_partition(topic, message.partition)
-    try:
-        return await producer.send(topic, message)
-    except CLIENT_ERRORS as error:
-        return problem_of(error)
