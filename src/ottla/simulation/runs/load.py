@@ -185,6 +185,8 @@ class SimulatedLoad:
 
     def end(self) -> None:
         self._is_over = True
+        if self._tenants is not None:
+            self._tenants.end()
         for load in self._transactional:
             load.end()
 

@@ -46,6 +46,7 @@ class TenantLoad:
         self._operator = host("tenant-operator")
         self._bootstrap = cluster.bootstrap
         self._record = world.record
+        self._is_over = False
         self._clients = [
             SimulatedTenantClient(
                 host(f"client-of-{tenant}"),
@@ -58,6 +59,11 @@ class TenantLoad:
 
     def start(self) -> None:
         self._operator.run("create tenants", self._operate())
+
+    def end(self) -> None:
+        """Removes the limit of all clients together: what else waits for a topic, such as one that
+        is to be restored, must be able to go on."""
+        self._is_over = True
 
     async def _operate(self) -> None:
         """Creates the tenants, their quotas and limits, starts their clients, and watches."""
@@ -80,10 +86,12 @@ class TenantLoad:
             await self._change(client, request, results)
         for each in self._clients:
             each.host.run("client of a tenant", each.run())
-        while True:
+        while not self._is_over:
             count = await self._topic_count(client)
             self._record(UserTopicsSeen(self._operator.name, count, limit))
             await self._operator.clock.sleep(_WATCH_SECONDS)
+        entries = [_quotas("user", "ANONYMOUS", {"topics_max": None})]
+        await self._change(client, AlterClientQuotasRequest(entries=entries), "entries")
 
     async def _change(self, client: ClusterClient, request: Message, results: str) -> None:
         """Retries until all changes are acknowledged."""
@@ -108,8 +116,13 @@ class TenantLoad:
             return sum(not str(topic.name).startswith("__") for topic in answer.topics)
 
 
-def _quotas(kind: str, name: str, limits: Mapping[str, float]) -> AlterClientQuotasRequestEntryData:
+def _quotas(
+    kind: str, name: str, limits: Mapping[str, float | None]
+) -> AlterClientQuotasRequestEntryData:
     return AlterClientQuotasRequestEntryData(
         entity=[EntityData(entity_type=kind, entity_name=name)],
-        ops=[OpData(key=key, value=value) for key, value in limits.items()],
+        ops=[
+            OpData(key=key, remove=True) if value is None else OpData(key=key, value=value)
+            for key, value in limits.items()
+        ],
     )
