@@ -34,7 +34,7 @@ from ottla.wire.records.header import CODEC_MASK
 _log = logging.getLogger(__name__)
 
 # Checking that many records takes 2 ms.
-_INLINE_RECORDS_MAX: Final = 1_000
+_INLINE_RECORDS_MAX: Final = 1_500
 _INLINE_BYTES_MAX: Final = 1 << 20
 _ROUNDS_MAX: Final = 6
 _STALE_SECONDS: Final = 1.0
