@@ -116,9 +116,10 @@ class HeldPartition:
         first = self._first()
         return first is not None and first.due_ms <= now_ms
 
-    def require_room(self, record_count: int, size: int) -> None:
-        config, counts, index = self.log.config, self._held.index.counts, self._held.index
-        index.cancellations.require_room(self._context.clock.now_ms())
+    def require_room(self, record_count: int, size: int, *, cancels: bool) -> None:
+        config, counts = self.log.config, self._held.index.counts
+        if cancels:
+            self._held.index.cancellations.require_room(self._context.clock.now_ms())
         if counts.records + record_count > config.delay_records_max:
             raise KafkaError(
                 ErrorCode.POLICY_VIOLATION,

@@ -13,6 +13,7 @@ from ottla.model import ErrorCode, KafkaError
 
 # About 200 bytes each.
 CANCELLATIONS_MAX: Final = 200_000
+_LOOK_MS: Final = 10_000
 
 
 class Cancellations:
@@ -21,6 +22,7 @@ class Cancellations:
     def __init__(self) -> None:
         # By the key's digest: the offset of the cancellation, and when it is no longer needed.
         self._keys: dict[bytes, tuple[int, int]] = {}
+        self._looks_again_ms = 0
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -39,7 +41,10 @@ class Cancellations:
         """Raises POLICY_VIOLATION if no more can be remembered."""
         if len(self._keys) < CANCELLATIONS_MAX:
             return
-        self.forget_unneeded(now_ms)
+        if now_ms >= self._looks_again_ms:
+            # It takes some 20 ms.
+            self._looks_again_ms = now_ms + _LOOK_MS
+            self.forget_unneeded(now_ms)
         if len(self._keys) >= CANCELLATIONS_MAX:
             raise KafkaError(
                 ErrorCode.POLICY_VIOLATION,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ottla.storage.batches.held_headers import CANCEL_START
 from ottla.storage.batches.opened_batch import OpenedBatch, hold_opened
 
 
@@ -15,8 +16,9 @@ class DelayGate(Protocol):
         """Whether records that are due are not released yet. Later ones have to wait behind
         them."""
 
-    def require_room(self, record_count: int, size: int) -> None:
-        """Raises POLICY_VIOLATION if the partition may not hold so much."""
+    def require_room(self, record_count: int, size: int, *, cancels: bool) -> None:
+        """Raises POLICY_VIOLATION if the partition may not hold so much, or if it `cancels` and no
+        more cancellations can be remembered."""
 
     def oldest_offset(self) -> int:
         """Retention keeps the log from here on: the first record that is not released."""
@@ -31,7 +33,9 @@ def gated(gate: DelayGate | None, opened: OpenedBatch, *, now_ms: int) -> Opened
     if not (header.is_held or header.is_transactional) and (gate is None or gate.is_behind(now_ms)):
         opened = hold_opened(opened, now_ms=now_ms)
     if gate is not None and opened.header.is_held:
-        gate.require_room(opened.header.record_count, len(opened.records))
+        records = bytes(opened.records)
+        cancels = CANCEL_START in records
+        gate.require_room(opened.header.record_count, len(records), cancels=cancels)
     return opened
 
 
