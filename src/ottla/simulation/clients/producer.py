@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ottla.client.errors import ApiError, ClientError
+from ottla.client.errors import ApiError, ClientError, RefusedConnectionError
 from ottla.client.producing.producer import Producer
 from ottla.model import ErrorCode, Offset, TopicPartition
 from ottla.runtime.network import Address
@@ -49,7 +49,7 @@ class SimulatedProducer:
         """Writes records as one batch and returns the first one's offset when they are
         acknowledged, -1 if the leader knows only that it has them.
 
-        Retries until then. Raises `ClientError` if the records were refused, for example by ACLs,
+        Retries until then. Raises `ClientError` if the records or the client were refused,
         and `RuntimeError` for an error after which an idempotent producer cannot continue.
         """
         now_ms = self._host.clock.now_ms()
@@ -80,7 +80,9 @@ class SimulatedProducer:
         try:
             offsets = [(await delivery).offset for delivery in deliveries]
         except ClientError as error:
-            if isinstance(error, ApiError) and is_refusal(error.code):
+            if isinstance(error, RefusedConnectionError) or (
+                isinstance(error, ApiError) and is_refusal(error.code)
+            ):
                 self._was_refused = True
                 raise
             self._record(ProducerFailed(self.name, partition, -1, str(error)))
