@@ -209,29 +209,29 @@ LOG_TEXTS: Final[Mapping[str, str]] = {
         "Number of threads that move replicas between log directories."
     ),
     "ottla.delete.retention.bytes": (
-        "Most bytes of deleted topics that are kept in each log directory; -1 is no limit. Beyond "
-        "it, the topics that were deleted first are purged."
+        "Maximum bytes of deleted topics in each log directory; -1 is no limit. Beyond it, "
+        "deleted topics are purged in the order of their deletion."
     ),
     "ottla.delete.retention.min.free.percent": (
-        "When less than this share of the disk of a log directory is free, in percent, deleted "
-        "topics with a replica in it are purged, the one that was deleted first before the others; "
-        "0 purges them only when a write has failed because the disk is full."
+        "When less than this percentage of the disk of a log directory is free, deleted topics "
+        "with a replica in the directory are purged in the order of their deletion. With 0, they "
+        "are purged only after a write has failed because the disk is full."
     ),
     "ottla.delete.retention.ms": (
         "Default of the topic config of the same name: how long a deleted topic can be restored."
     ),
     "ottla.delete.retention.partitions.max": (
-        "Most partitions of all deleted topics that can be restored. When another topic is "
-        "deleted, those that were deleted first are purged to make room; a topic with more "
-        "partitions than this cannot be restored."
+        "Maximum number of partitions of all deleted topics that can be restored. When another "
+        "topic is deleted, earlier deleted topics are purged in the order of their deletion to "
+        "make room; a topic with more partitions than this cannot be restored."
     ),
     "ottla.record.validation": (
         "Default of the topic config of the same name: batch checks the header and the checksum "
         "of a produced batch, record checks every record as well, as Apache Kafka does."
     ),
     "ottla.schema.topic": (
-        "The topic that has the schemas by which topics with ottla.key.schema.validation or "
-        "ottla.value.schema.validation are checked: the topic of a schema registry."
+        "The topic of the schema registry, from which brokers read the schemas for "
+        "ottla.key.schema.validation and ottla.value.schema.validation."
     ),
     "ottla.stray.retention.ms": (
         "How long a directory that belongs to no partition of this broker (its name ends in "

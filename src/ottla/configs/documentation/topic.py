@@ -104,43 +104,44 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "fewer, the broker responds with NOT_ENOUGH_REPLICAS."
     ),
     "ottla.delete.protection": (
-        "Whether the topic cannot be deleted: DeleteTopics responds with POLICY_VIOLATION until "
-        "this is false again."
+        "If true, the topic cannot be deleted: DeleteTopics responds with POLICY_VIOLATION until "
+        "this is set to false."
     ),
     "ottla.delete.retention.ms": (
-        "How long the topic can be restored after it was deleted, in milliseconds; 0 removes its "
-        "records at once. It counts from the deletion, with the value at that time."
+        "How long the topic can be restored after its deletion, in milliseconds; with 0 its "
+        "records are removed at once. The value at the time of the deletion applies."
     ),
     "ottla.key.schema.validation": (
-        "What the leader checks in the keys of records: none is nothing, schema-id that the key "
-        "names a schema which is registered under the subject, full that it also is what the "
-        "schema says. Needs ottla[web] on every node. See docs/registry.md."
+        "What the leader checks in the keys of records. none: nothing. schema-id: the key has the"
+        " id of a schema, and this schema is registered under the subject. full: in addition, the"
+        " key fits the schema. Needs ottla[web] on every node. See docs/registry.md."
     ),
     "ottla.key.subject.name.strategy": (
-        "How the subject of the schemas of keys is named: TopicNameStrategy is the topic's name "
-        "and -key, RecordNameStrategy the full name of the record, TopicRecordNameStrategy the "
-        "topic's name, a hyphen and the name of the record."
+        "Name of the subject of key schemas. TopicNameStrategy: the name of the topic and -key. "
+        "RecordNameStrategy: the full name of the record. TopicRecordNameStrategy: the name of "
+        "the topic, a hyphen and the full name of the record."
     ),
     "ottla.delivery.delay.bytes.max": (
-        "Bytes of records that each partition holds until they are due. A batch that would exceed "
-        "it is refused with POLICY_VIOLATION."
+        "Maximum bytes of records that a partition holds until they are due. A batch that would "
+        "exceed it is refused with POLICY_VIOLATION."
     ),
     "ottla.delivery.delay.enable": (
-        "Whether records with the header ottla-deliver-at (a time in milliseconds since the "
-        "epoch, as decimal text) are held until then, and the header ottla-cancel cancels the held "
-        "records with the same key. Needs cleanup.policy=delete, and cannot be switched off again."
+        "Enables delayed delivery: a record with the header ottla-deliver-at (a time in "
+        "milliseconds since the epoch, as decimal text) is held until then, and a record with the"
+        " header ottla-cancel cancels the held records with its key. Needs cleanup.policy=delete,"
+        " and cannot be switched off again."
     ),
     "ottla.delivery.delay.max.ms": (
-        "How far ottla-deliver-at may be ahead of the broker's clock, in milliseconds. A batch "
-        "with a later record is refused with INVALID_RECORD."
+        "Maximum time from now, by the broker's clock, to ottla-deliver-at, in milliseconds. A "
+        "batch with a later record is refused with INVALID_RECORD."
     ),
     "ottla.delivery.delay.ms": (
         "How long records without the header ottla-deliver-at are held, in milliseconds. Needs "
         "ottla.delivery.delay.enable=true."
     ),
     "ottla.delivery.delay.records.max": (
-        "Number of records that each partition holds until they are due. A batch that would exceed "
-        "it is refused with POLICY_VIOLATION."
+        "Maximum number of records that a partition holds until they are due. A batch that would "
+        "exceed it is refused with POLICY_VIOLATION."
     ),
     "ottla.record.validation": (
         "What the leader checks in an uncompressed or compressed batch before it appends it: "
@@ -148,25 +149,26 @@ TOPIC_TEXTS: Final[Mapping[str, str]] = {
         "Apache Kafka does."
     ),
     "ottla.schema.context": (
-        "The context of the registry that has the schemas of the topic; a single dot is the "
-        "default context. Only with ottla.key.schema.validation or ottla.value.schema.validation."
+        "The context of the schema registry in which the schemas of the topic are; a single dot "
+        "is the default context. Used only with ottla.key.schema.validation or "
+        "ottla.value.schema.validation."
     ),
     "ottla.schema.deadletterqueue.topic.name": (
-        "The topic to which batches with bad records are written; they are acknowledged. It must "
-        "exist, its name must begin with errors.deadletterqueue.topic.name.prefix, and it needs "
-        "errors.deadletterqueue.group.enable=true. Empty: bad batches are refused with "
-        "INVALID_RECORD."
+        "Dead letter topic for batches with invalid records, which are then acknowledged. The "
+        "topic must exist, its name must begin with errors.deadletterqueue.topic.name.prefix, and"
+        " it needs errors.deadletterqueue.group.enable=true. If empty, these batches are refused "
+        "with INVALID_RECORD."
     ),
     "ottla.value.schema.validation": (
-        "What the leader checks in the values of records: none is nothing, schema-id that the "
-        "value names a schema which is registered under the subject, full that it also is what "
-        "the schema says. Records without a value are accepted. Needs ottla[web] on every node. "
-        "See docs/registry.md."
+        "What the leader checks in the values of records. none: nothing. schema-id: the value has"
+        " the id of a schema, and this schema is registered under the subject. full: in addition,"
+        " the value fits the schema. Records without a value are accepted. Needs ottla[web] on "
+        "every node. See docs/registry.md."
     ),
     "ottla.value.subject.name.strategy": (
-        "How the subject of the schemas of values is named: TopicNameStrategy is the topic's name "
-        "and -value, RecordNameStrategy the full name of the record, TopicRecordNameStrategy the "
-        "topic's name, a hyphen and the name of the record."
+        "Name of the subject of value schemas. TopicNameStrategy: the name of the topic and "
+        "-value. RecordNameStrategy: the full name of the record. TopicRecordNameStrategy: the "
+        "name of the topic, a hyphen and the full name of the record."
     ),
     "preallocate": "Whether the disk space of a segment is reserved when the segment is created.",
     "remote.log.copy.disable": (

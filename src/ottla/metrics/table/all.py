@@ -39,6 +39,5 @@ SECTIONS: Final[Mapping[str, tuple[Family, ...]]] = {
     "Pipelines": PIPELINE_FAMILIES,
     "The gateway and the schema registry": WEB_FAMILIES,
     "Supervisors of pipelines": SUPERVISOR_FAMILIES,
-    "The schema registry": WEB_FAMILIES,
 }
 NODE_FAMILIES: Final = tuple(family for each in NODE_SECTIONS.values() for family in each)

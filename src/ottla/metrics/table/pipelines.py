@@ -15,7 +15,7 @@ BATCH_SECONDS: Final = gauge(
     "ottla_pipeline_batch_seconds", "How long the last batch took.", "query"
 )
 PIPELINE_LAG: Final = gauge(
-    "ottla_pipeline_lag_records", "Records in the topics that are still to be read.", "query"
+    "ottla_pipeline_lag_records", "Records in the topics that the query has not read yet.", "query"
 )
 STATE_ROWS: Final = gauge(
     "ottla_pipeline_state_rows", "Rows in the state of aggregations and joins.", "query"

@@ -62,8 +62,8 @@ SHARE_DEAD_LETTERS: Final = counter(
 
 SHARE_REDRIVEN: Final = counter(
     "ottla_share_redriven_dead_letters_total",
-    "Dead letters that `ottla shares redrive` sent back. Exported by the coordinator of the group "
-    "in which it remembers them.",
+    "Dead letters that `ottla shares redrive` sent back. Exported by the coordinator of the "
+    "consumer group that stores its progress.",
 )
 
 SHARE_FAMILIES: Final = (

@@ -18,11 +18,11 @@ SUPERVISED_FAILURES: Final = gauge(
     "pipeline",
 )
 SUPERVISED_ROWS: Final = counter(
-    "ottla_supervisor_rows_total", "Rows read since the child started.", "pipeline", "query"
+    "ottla_supervisor_rows_total", "Rows read since the process started.", "pipeline", "query"
 )
 SUPERVISED_LAG: Final = gauge(
     "ottla_supervisor_lag_records",
-    "Records in the topics that are still to be read.",
+    "Records in the topics that the query has not read yet.",
     "pipeline",
     "query",
 )

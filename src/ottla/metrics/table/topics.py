@@ -64,14 +64,14 @@ TOPIC_FAILED_FETCH_REQUESTS: Final = counter(
 )
 TOPIC_SCHEMA_REFUSED_RECORDS: Final = counter(
     "ottla_topic_schema_refused_records_total",
-    "Records in batches that were refused because a record does not fit its schema, by topic; "
-    "those that are sent again count again.",
+    "Records in batches that were refused because a record does not fit its schema, by topic. "
+    "Retries count again.",
     "topic",
 )
 TOPIC_SCHEMA_SET_ASIDE_RECORDS: Final = counter(
     "ottla_topic_schema_set_aside_records_total",
     "Records in batches that were written to a dead letter topic because a record does not fit its "
-    "schema, by topic; those that are sent again count again.",
+    "schema, by topic. Retries count again.",
     "topic",
 )
 

@@ -47,7 +47,7 @@ GATEWAY_SESSIONS: Final = gauge(
     "ottla_gateway_sessions", "Consumers that the gateway has open for its callers."
 )
 GATEWAY_CALLERS: Final = gauge(
-    "ottla_gateway_callers", "Callers with other credentials for which the gateway has clients."
+    "ottla_gateway_callers", "Callers, by credentials, for which the gateway has open clients."
 )
 GATEWAY_IN_FLIGHT: Final = gauge(
     "ottla_gateway_in_flight_bytes", "Messages that wait for the cluster's acknowledgement."
@@ -56,7 +56,7 @@ GATEWAY_PRODUCED: Final = counter(
     "ottla_gateway_produced_messages_total", "Messages that the cluster has acknowledged."
 )
 GATEWAY_CONSUMED: Final = counter(
-    "ottla_gateway_consumed_messages_total", "Messages that callers were given."
+    "ottla_gateway_consumed_messages_total", "Messages that the gateway returned to callers."
 )
 
 WEB_FAMILIES: Final = (
