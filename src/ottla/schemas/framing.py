@@ -73,7 +73,7 @@ def decode_indexes(data: bytes) -> tuple[list[int], int]:
     if count == 0:
         return [0], position
     if not 0 < count <= _INDEXES_MAX:
-        raise InvalidPayloadError(f"the record names {count} message indexes")
+        raise InvalidPayloadError(f"the record has an invalid number of message indexes: {count}")
     indexes = []
     for _ in range(count):
         index, position = _read_zigzag(data, position)

@@ -56,7 +56,7 @@ class LeaderAppends:
                 return
             if self._clock.monotonic() >= ends_at:
                 raise KafkaError(
-                    ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{target} takes no records: {code.name}"
+                    ErrorCode.COORDINATOR_NOT_AVAILABLE, f"cannot append to {target}: {code.name}"
                 )
             await self._clock.sleep(_PAUSE_SECONDS)
 

@@ -181,7 +181,9 @@ class HeldPartition:
             return await self._step()
         except KafkaError as error:
             # The partition has too few in-sync replicas, or another leader.
-            self._warn("held records of %s wait: %s", self._partition.name, error.message)
+            self._warn(
+                "cannot release held records of %s yet: %s", self._partition.name, error.message
+            )
             return _RETRY_SECONDS
         except (ProtocolError, WorkerCrashedError) as error:
             self._warn("held records of %s cannot be read: %s", self._partition.name, error)

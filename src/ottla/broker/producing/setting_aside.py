@@ -32,6 +32,6 @@ def set_aside_of(
     if not isinstance(known, OpenedBatch) or rules is None or not rules.dead_letter_topic:
         raise KafkaError(
             ErrorCode.INVALID_RECORD,
-            "the batch was to be written to a dead letter topic, but its topic has none any more",
+            "the batch cannot be written to a dead letter topic: its topic has none any more",
         )
     return validations.validation.set_aside_again(partition.name, known)

@@ -179,7 +179,9 @@ class _Part:
             name = reader.record_name(framed.data, framed.indexes)
             subject = rule.subject(self._task.topic, is_key=self.is_key, record_name=name)
             if subject is None:
-                raise InvalidPayloadError(f"schema {framed.schema} has no name for a subject")
+                raise InvalidPayloadError(
+                    f"schema {framed.schema} has no record name, which its subject needs"
+                )
             subject = self._task.rules.qualified(subject)
             if subject not in verdict.subjects:
                 raise _RegistryError(

@@ -94,16 +94,14 @@ class SetAsides:
         if not rules.dead_letter_topic:
             raise error
         if opened.header.is_transactional:
-            raise _with_reason(error, "batches of transactions are not set aside")
+            raise _with_reason(error, "it is transactional")
         found = self.prepare(name, opened, error, prefix)
         somewhere = LetterPlace(ZERO_UUID, name.partition, _OFFSET_MAX, 0)
         letter = await self._build(found, somewhere)
         image = self._cluster.image
         topic_config = self._cluster.config.topic_config(image.topic_configs(found.target.topic))
         if len(letter) + _SIZE_MARGIN > topic_config.max_message_bytes:
-            raise _with_reason(
-                error, f"it is too large for the dead letter topic {rules.dead_letter_topic}"
-            )
+            raise _with_reason(error, f"it is too large for {rules.dead_letter_topic}")
         return found
 
     def prepare(
@@ -120,11 +118,12 @@ class SetAsides:
         target = prefix + own_name
         reason = dead_letter_refusal(self._cluster, target, tenant_prefix=prefix)
         if reason:
-            raise _with_reason(error, f"the dead letter topic {own_name} is not used: {reason}")
+            raise _with_reason(error, f"{own_name} cannot be used: {reason}")
         if self._waiting_bytes and self._waiting_bytes + len(opened.records) > _WAITING_BYTES_MAX:
             raise KafkaError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"{self._waiting_bytes} bytes wait to be written to dead letter topics; try again",
+                "too many batches are being written to dead letter topics "
+                f"({self._waiting_bytes} bytes); try again",
             )
         batch = set_aside_batch(header)
         partitions = self._cluster.image.topics.by_name[target].partitions
@@ -223,8 +222,12 @@ def place_at(partition: Partition, offset: int) -> BatchHeader | None:
 def _with_reason(error: InvalidRecordsError | None, reason: str) -> InvalidRecordsError:
     if error is None:
         return InvalidRecordsError(
-            ErrorCode.INVALID_RECORD, f"the batch cannot be set aside again: {reason}", ()
+            ErrorCode.INVALID_RECORD,
+            f"the batch cannot be written to its dead letter topic: {reason}",
+            (),
         )
     return InvalidRecordsError(
-        error.code, f"{error.message}; it is not set aside: {reason}", error.record_errors
+        error.code,
+        f"{error.message}; it cannot be written to the dead letter topic: {reason}",
+        error.record_errors,
     )

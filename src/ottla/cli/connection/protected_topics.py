@@ -24,7 +24,8 @@ async def protected_topics(admin: Admin, names: Iterable[str]) -> dict[str, Comm
     return {
         resource.name: CommandError(
             f"Topic {resource.name} is protected from deletion.",
-            f"`ottla configs set {PROTECTION}=false --topic {resource.name}` ends that.",
+            f"To delete it, first run: ottla configs set {PROTECTION}=false --topic "
+            f"{resource.name}",
             exit_code=ExitCode.REFUSED,
         )
         for resource, configs in described.succeeded.items()

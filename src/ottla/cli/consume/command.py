@@ -28,7 +28,7 @@ Share = Annotated[
     typer.Option(
         "--share",
         metavar="GROUP",
-        help="Read as a member of this share group, and acknowledge what was printed.",
+        help="Read as a member of this share group, and acknowledge the printed records.",
         show_default=False,
         rich_help_panel=_WHICH,
     ),
@@ -39,7 +39,7 @@ HowAcknowledged = Annotated[
         "--acknowledge",
         metavar="HOW",
         help="With --share: [cyan]accept[/]; [cyan]reject[/]; or [cyan]release[/], which "
-        "gives all records back when the command ends.",
+        "releases all records when the command ends.",
         rich_help_panel=_WHICH,
     ),
 ]

@@ -12,14 +12,14 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Show the records that are held until they are due.",
+    help="Show how many records topics with delayed delivery hold.",
     epilog=EXIT_CODES,
 )
 
 
 @app.callback()
 def delays() -> None:
-    """Show the records that are held until they are due."""
+    """Show how many records topics with delayed delivery hold."""
 
 
 @app.command("list")

@@ -33,8 +33,8 @@ SchemaRegistryConfig = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Credentials and trust store for the schema registry, by the names that its clients "
-        "have: [cyan]basic.auth.user.info[/], [cyan]bearer.auth.token[/], [cyan]ssl.*[/].",
+        help="Properties file with credentials and trust store for the schema registry: "
+        "[cyan]basic.auth.user.info[/], [cyan]bearer.auth.token[/], [cyan]ssl.*[/].",
         show_default=False,
     ),
 ]

@@ -16,8 +16,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Check, run and supervise data pipelines on Spark.",
-    epilog="[bold]Exit codes[/]  0: done, or stopped by a signal.  1: a mistake in the pipeline, a "
-    "query stopped, or the checkpoints are in use.  2: wrong usage, or a package is missing.  "
+    epilog="[bold]Exit codes[/]  0: done, or stopped by a signal.  1: an error in the pipeline, a "
+    "query failed, or the checkpoints are in use.  2: wrong usage, or a package is missing.  "
     "130: a second signal while it was stopping.",
 )
 
@@ -39,14 +39,16 @@ Configs = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Show Spark's log and whole reports here, not in a file."),
+    typer.Option(
+        "--verbose", "-v", help="Show Spark's log and full stack traces here, not in a file."
+    ),
 ]
 SparkLog = Annotated[
     Path | None,
     typer.Option(
         "--spark-log",
         metavar="FILE",
-        help="File of Spark's log. Default: spark.log beside the checkpoints.",
+        help="File for Spark's log. Default: spark.log in the directory of the checkpoints.",
         show_default=False,
     ),
 ]
@@ -54,7 +56,7 @@ Name = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Name of the pipeline, with which its groups begin. Default: the file's.",
+        help="Name of the pipeline, and prefix of its group ids. Default: the name of the file.",
         show_default=False,
     ),
 ]
@@ -169,16 +171,18 @@ def redrive(
         typer.Option(
             "--to",
             metavar="TOPIC",
-            help="Send all to this topic. Default: where they came from.",
+            help="Send all records to this topic. Default: the topics they came from.",
             show_default=False,
         ),
     ] = None,
     execute: Annotated[
         bool,
-        typer.Option("--execute", help="Send the records; without this, only show what would be."),
+        typer.Option(
+            "--execute", help="Send the records; without this, only show what would be sent."
+        ),
     ] = False,
 ) -> None:
-    """Send the records of a topic of rejected_to back to where they came from, each exactly once.
+    """Send rejected records back to the topics they came from, each exactly once.
 
     [bold]Example[/]  ottla pipelines redrive flights-rejected --execute
     """

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-_WHO = "Who may use it"
+_WHO = "Authentication and TLS"
 
 Directory = Annotated[
     Path,
     typer.Option(
         "--dir",
         metavar="DIR",
-        help="Directory of the definitions; others cannot be deployed.",
+        help="Directory of the definitions; only files in it can be deployed.",
         show_default=False,
     ),
 ]
@@ -65,8 +65,8 @@ Authentication = Annotated[
     str,
     typer.Option(
         metavar="none|cluster",
-        help="With cluster, every request needs credentials, with which the supervisor logs in "
-        "to the cluster; ACLs of the topic decide what the caller may do.",
+        help="With cluster, every request needs credentials of the cluster, and the ACLs of the "
+        "topic determine what the caller may do.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -75,7 +75,10 @@ TlsCertificate = Annotated[
     typer.Option(metavar="FILE", help="Certificate chain in PEM.", rich_help_panel=_WHO),
 ]
 TlsKey = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Its key in PEM.", rich_help_panel=_WHO)
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Private key of the certificate, in PEM.", rich_help_panel=_WHO
+    ),
 ]
 TlsClientCa = Annotated[
     Path | None,

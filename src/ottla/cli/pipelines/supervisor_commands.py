@@ -94,9 +94,9 @@ def serve(
     peer_ca: PeerCa = None,
     verbose: Verbose = False,
 ) -> None:
-    """Run and monitor pipelines until it is stopped (Ctrl-C, SIGTERM).
+    """Run and monitor pipelines until Ctrl-C or SIGTERM.
 
-    Any number of supervisors share the pipelines; those of one that dies are taken over.
+    Several supervisors share the pipelines, and take over those of a supervisor that fails.
 
     [bold]Example[/]  ottla pipelines serve --dir ./pipelines
     """
@@ -142,9 +142,7 @@ def deploy(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option(
-            "--check", help="Only say what is wrong, and whether the checkpoint can be kept."
-        ),
+        typer.Option("--check", help="Only show errors, and whether the checkpoint can be kept."),
     ] = False,
     new_checkpoint: Annotated[
         bool,
@@ -156,7 +154,7 @@ def deploy(
     url: Url = DEFAULT_URL,
     authority: Authority = None,
 ) -> None:
-    """Run a definition as a pipeline, or a new version of it.
+    """Deploy a definition as a new pipeline, or as a new version of a pipeline.
 
     [bold]Example[/]  ottla pipelines deploy delays delays.py
     """

@@ -11,7 +11,7 @@ from ottla.cli.connection.client_command import client_command
 from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 from ottla.cli.connection.trace_options import OtlpEndpointOption, TraceRatioOption
 
-_WHO = "Who may use it"
+_WHO = "Authentication and TLS"
 Advertise = Annotated[
     str | None,
     typer.Option(
@@ -33,8 +33,8 @@ Authentication = Annotated[
     str,
     typer.Option(
         metavar="none|cluster",
-        help="With cluster, every request needs credentials, with which the registry logs in "
-        "to the cluster; ACLs of the topic decide what the caller may do.",
+        help="With cluster, every request needs credentials of the cluster, and the ACLs of the "
+        "topic determine what the caller may do.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -60,7 +60,10 @@ def registry(
         typer.Option(metavar="FILE", help="Certificate chain in PEM.", rich_help_panel=_WHO),
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its key in PEM.", rich_help_panel=_WHO)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Private key of the certificate, in PEM.", rich_help_panel=_WHO
+        ),
     ] = None,
     tls_client_ca: Annotated[
         Path | None,

@@ -17,7 +17,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 
-_WHICH = "Which letters"
+_WHICH = "Which dead letters"
 Group = Annotated[str, typer.Argument(metavar="GROUP", show_default=False)]
 
 
@@ -145,7 +145,7 @@ def redrive(
         typer.Option(
             "--topic",
             metavar="TOPIC[:0,1]",
-            help="From this topic, or some of its partitions.",
+            help="Records that came from this topic, or some of its partitions.",
             show_default=False,
             rich_help_panel=_WHICH,
         ),
@@ -166,9 +166,7 @@ def redrive(
     ] = None,
     again: Annotated[
         bool,
-        typer.Option(
-            "--again", help="Also those that were redriven before.", rich_help_panel=_WHICH
-        ),
+        typer.Option("--again", help="Also those redriven before.", rich_help_panel=_WHICH),
     ] = False,
     target: Annotated[
         str | None,
@@ -176,11 +174,13 @@ def redrive(
     ] = None,
     execute: Annotated[
         bool,
-        typer.Option("--execute", help="Send the records; without this, only show what would be."),
+        typer.Option(
+            "--execute", help="Send the records; without this, only show what would be sent."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Send dead letters back to where they came from, each exactly once.
+    """Send the records of dead letters back to the topics they came from, each exactly once.
 
     [bold]Example[/]  ottla shares redrive dlq.orders --cause limit --execute
     """

@@ -18,7 +18,7 @@ from ottla.cli.connection.cluster_options import ClusterOptions, cluster_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Create, list, describe, delete, restore, trim and grow topics.",
+    help="Create, list, describe, delete and restore topics, add partitions, delete records.",
     epilog=EXIT_CODES,
 )
 

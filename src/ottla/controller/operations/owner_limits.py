@@ -31,10 +31,11 @@ class _Owned:
 
     def _check(self, what: str, count: int, limit: int | None) -> None:
         if limit is not None and count > limit:
+            allowed = f"1 {what.removesuffix('s')}" if limit == 1 else f"{limit} {what}"
             raise KafkaError(
                 ErrorCode.POLICY_VIOLATION,
-                f"This would be {count} {what}, and {self.owner} may have {limit}: delete some, or "
-                "ask the operator of the cluster for more.",
+                f"{self.owner} may have {allowed}, and would have {count}: delete some, or ask the "
+                "operator of the cluster for more.",
             )
 
 

@@ -155,8 +155,9 @@ class CaptureDatabase:
             )
         if status == "lost":
             raise CaptureError(
-                f"the server has removed log that the replication slot {slot.name} still needed "
-                "(max_slot_wal_keep_size): drop the slot and the checkpoint to read the table anew"
+                f"the server has removed WAL that the replication slot {slot.name} still needed "
+                "(max_slot_wal_keep_size): to read the table again, drop the slot and remove the "
+                "checkpoint"
             )
         return int(lsn)
 

@@ -95,7 +95,7 @@ def _order(names: tuple[str, ...], columns: Sequence[TableColumn]) -> list[int |
     known = {column.name for column in columns}
     if new := [name for name in names if name not in known]:
         raise CaptureError(
-            f"the table has the new column {', '.join(new)}: start the query again, and it goes on "
+            f"the table has the new column {', '.join(new)}: start the query again; it continues "
             "with this change and the new column"
         )
     return [names.index(column.name) if column.name in names else None for column in columns]

@@ -42,7 +42,7 @@ def _one_by_one(
             found.append(pa.array([row], kind))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             found.append(pa.nulls(1, kind))
-            reasons[index] = f"has a field {_failing(row or {}, kind)} that its column cannot take"
+            reasons[index] = f"has a field {_failing(row or {}, kind)} that does not fit its column"
     return pa.concat_arrays(found), reasons
 
 

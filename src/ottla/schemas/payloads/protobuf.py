@@ -30,7 +30,7 @@ class ProtobufPayloads:
         try:
             message.ParseFromString(data[start:] if indexes is None else data)
         except (DecodeError, RecursionError) as error:
-            raise InvalidPayloadError(f"it is no such message: {error}") from None
+            raise InvalidPayloadError(f"it is not a message of this type: {error}") from None
         if not message.IsInitialized():
             missing = ", ".join(message.FindInitializationErrors())
             raise InvalidPayloadError(f"required fields are missing: {missing}")

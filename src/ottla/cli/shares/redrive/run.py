@@ -202,8 +202,8 @@ class Redrive:
         text = progress.text(len(offsets))
         if text is None:
             raise CommandError(
-                f"Too many letters of {name} were left out by earlier runs to be remembered.",
-                "Redrive without filters, or from another dead letter topic for each group.",
+                f"Earlier runs skipped too many dead letters of {name} to remember them.",
+                "Redrive without filters, or use a dead letter topic for each group.",
             )
         return OffsetAndMetadata(progress.next_offset, metadata=text)
 
@@ -238,12 +238,12 @@ class Redrive:
             self._terminal.stdout.print(table)
         if missing:
             self._terminal.notice(
-                f"{count(missing, 'letter')} without a copy, whose record is not in its topic any "
-                "more: not sent."
+                f"Not sent: {count(missing, 'letter')} without a copy of the record, which is "
+                "not in its topic any more."
             )
         if self._others:
             self._terminal.notice(
-                f"{count(self._others, 'record')} without the headers of dead letters: left alone."
+                f"Skipped {count(self._others, 'record')} without the headers of dead letters."
             )
         if not is_sent:
             self._terminal.notice("Nothing was sent. Add --execute to send the records.")

@@ -74,7 +74,7 @@ class CallerClients:
             raise GatewayProblem(
                 503,
                 "CALLERS_EXHAUSTED",
-                "The gateway has closed the clients of this caller for others: send again.",
+                "The gateway closed this caller's clients to serve others: send the request again.",
                 retriable=True,
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )

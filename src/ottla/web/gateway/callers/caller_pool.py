@@ -110,7 +110,7 @@ class CallerPool:
         while len(self._callers) >= self._limits.callers_max:
             idle = [caller for caller in self._callers.values() if not caller.users]
             if not idle:
-                raise too_many("CALLERS_EXHAUSTED", "The gateway serves as many callers as it may.")
+                raise too_many("CALLERS_EXHAUSTED", "The gateway has reached its limit of callers.")
             # While its clients are closed, another login may take the place.
             await self._forget(min(idle, key=lambda caller: caller.last_used).key)
 

@@ -71,13 +71,13 @@ class SessionTable(Generic[T]):
         """Raises a problem with status 429 if one session more is too many, beside those that are
         being opened, of these callers."""
         if len(self._sessions) + len(opening) >= self.limits.sessions_max:
-            raise too_many("SESSIONS_EXHAUSTED", "The gateway has as many sessions as it may.")
+            raise too_many("SESSIONS_EXHAUSTED", "The gateway has reached its limit of sessions.")
         count = self._by_caller[caller] + opening.count(caller)
         if count >= self.limits.per_caller_max:
             raise too_many(
                 "SESSIONS_EXHAUSTED",
-                f"This caller has {count} sessions, as many as it may: delete "
-                "some, or let them expire.",
+                f"This caller has {count} sessions, which is its limit: delete some, or let them "
+                "expire.",
             )
 
     def add(self, name: SessionName, consumer: T, *, now: float) -> Session[T]:

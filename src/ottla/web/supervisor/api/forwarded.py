@@ -65,7 +65,7 @@ class OwnerRequests:
                 pass
             except ForwardingFailedError as error:
                 raise HttpProblem(
-                    502, f"the owner of {name} may have got the request: {error}"
+                    502, f"the owner of {name} may have received the request: {error}"
                 ) from None
             except ClientError as error:
                 raise HttpProblem(503, f"cannot write to {self._topic.name}: {error}") from None

@@ -222,7 +222,7 @@ class OwnedPipeline:
         lifecycle, owner = self._lifecycle, self._owner
         reason = lifecycle.reason if state is not PipelineState.RUNNING else ""
         if not reason and not lifecycle.has_child and owner.clock.monotonic() < self._takeover:
-            reason = "waiting until the run of another supervisor must have ended"
+            reason = "waiting until the lease of the previous supervisor has expired"
         return PipelineRun(
             epoch=lifecycle.epoch,
             generation=owner.generation,

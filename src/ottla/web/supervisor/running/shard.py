@@ -101,7 +101,7 @@ class PipelineShard:
             try:
                 await self._writer.write(left)
             except ClientError as error:
-                _log.warning("shard %d: cannot write down its end: %s", self.partition, error)
+                _log.warning("shard %d: cannot store that it was closed: %s", self.partition, error)
         await self._close()
 
     async def abandon(self) -> None:
