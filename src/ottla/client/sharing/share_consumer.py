@@ -33,14 +33,14 @@ _CLOSE_SECONDS: Final = 30.0
 
 class ShareConsumer:
     """A member of a share group: gets records that no other member has at the same time, and
-    acknowledges each of them. Reads by `async for` or `poll`, in one task at a time.
+    acknowledges each of them. Read with `async for` or `poll`, in one task at a time.
 
     In the implicit mode, the default, the next `poll`, `commit` or step of `async for` accepts what
-    the last one returned, except for records that were released or rejected before. In the
+    the previous one returned, except for records that were released or rejected. In the
     explicit mode (`share.acknowledgement.mode=explicit`), only `accept`, `release` and `reject`
     acknowledge; other tasks of the same event loop may call them. Acknowledgements are sent with
     the next `poll` or `commit`. A record that is not acknowledged is delivered again when its lock
-    ends, or when the consumer closes.
+    expires, or when the consumer closes.
 
     The properties are Kafka's, as a mapping or as keywords with `_` for `.`. `TimedOutError` is
     raised by calls with a timeout, in seconds; without one they take `default.api.timeout.ms`.
@@ -91,9 +91,10 @@ class ShareConsumer:
         """Does nothing yet: the consumer connects when it is used."""
 
     async def close(self, timeout: float = _CLOSE_SECONDS) -> None:
-        """Sends the acknowledgements, in the implicit mode also of what was returned last; releases
-        all other records, leaves the group and closes all connections. Without success within the
-        timeout, the brokers release the records when the connections close."""
+        """Sends the acknowledgements, in the implicit mode also those of the records that were
+        returned last; releases all other records, leaves the group and closes all connections. If
+        that does not succeed within the timeout, the brokers release the records when the
+        connections close."""
         await self._close(timeout, is_failed=False)
 
     async def __aenter__(self) -> Self:
@@ -193,8 +194,8 @@ class ShareConsumer:
     def accept(self, records: SharedRecord | Iterable[SharedRecord]) -> None:
         """The records were processed: they are not delivered again.
 
-        As for all acknowledgements, records that this member does not hold any more are reported
-        by `commit` and by the callback of `subscribe`, as `InvalidRecordStateError`.
+        If this member does not hold a record any more, `commit` and the callback of `subscribe`
+        report `InvalidRecordStateError`, as for all acknowledgements.
         """
         self._leases.acknowledge(_listed(records), AcknowledgeType.ACCEPT)
 
@@ -208,9 +209,10 @@ class ShareConsumer:
         """The records are delivered again, to any member, unless they were delivered as often as
         the group allows (`share.delivery.count.limit`).
 
-        With a delay in seconds, not before: the delay is multiplied with `backoff` for each earlier
-        delivery, up to a day. Without, the group's `ottla.share.retry.delay.ms` applies. Only
-        Ottla's brokers take delays: others raise UnsupportedVersionError.
+        With a delay in seconds, they are not delivered earlier. The delay is multiplied by
+        `backoff` for each earlier delivery, up to a day. Without a delay, the group's
+        `ottla.share.retry.delay.ms` applies. Only Ottla's brokers support delays; with other
+        brokers, the call raises UnsupportedVersionError.
         """
         self._leases.release(_listed(records), delay, backoff)
 
@@ -220,13 +222,14 @@ class ShareConsumer:
         self._leases.acknowledge(_listed(records), AcknowledgeType.REJECT)
 
     def renew(self, records: SharedRecord | Iterable[SharedRecord]) -> None:
-        """The locks begin again, for `lock_seconds` (KIP-1222). The records have to be acknowledged
-        all the same."""
+        """Extends the locks: they expire `lock_seconds` from now (KIP-1222). The records must still
+        be acknowledged."""
         self._leases.acknowledge(_listed(records), AcknowledgeType.RENEW)
 
     async def commit(self, *, timeout: float | None = None) -> Results[TopicPartition, int]:
-        """Sends all acknowledgements and waits until they are stored. Returns by partition how many
-        were, or the error: `(await consumer.commit()).all()` raises it."""
+        """Sends all acknowledgements and waits until they are stored. Returns, by partition, the
+        number of stored acknowledgements or the error; `(await consumer.commit()).all()` raises the
+        error."""
         seconds = self._settings.api_timeout_ms / 1_000 if timeout is None else timeout
         deadline = self._cluster.clock.monotonic() + seconds
         commit = self._outcomes.begin_commit()

@@ -25,12 +25,12 @@ _current: Final[ContextVar[TraceContext | None]] = ContextVar("ottla_trace", def
 
 
 class Tracing:
-    """Used with `async with`, or with `with` in programs without an event loop. The end of the
-    block sends what is left, for some seconds at most.
+    """Use it with `async with`, or with `with` in programs without an event loop. The end of the
+    block sends the remaining spans, for some seconds at most.
 
-    `service` is the name of the application. `headers` go with the requests to the collector, such
-    as a token. `sample_ratio` is the fraction of the traces that begin here to record. Raises
-    ConfigError for an endpoint that is none.
+    `service` is the name of the application. `headers` are headers of the requests to the
+    collector, such as a token. `sample_ratio` is the fraction of the traces that begin here and are
+    recorded. Raises ConfigError for an invalid endpoint.
     """
 
     def __init__(
@@ -85,8 +85,9 @@ class Tracing:
 
     @contextmanager
     def processing(self, *records: ConsumedRecord) -> Iterator[None]:
-        """The work on a record, which continues its trace; on several, a new trace with links to
-        theirs. `sending` within the block belongs to it."""
+        """Opens a span for the processing of a record, which continues the record's trace; for
+        several records, a new trace with links to theirs. `sending` within the block is a child
+        span."""
         contexts = [TraceContext.of_headers(record.headers) for record in records[:_LINKS_MAX]]
         topics = sorted({record.topic for record in records})
         attributes: Attributes = {
@@ -109,8 +110,9 @@ class Tracing:
 
     @contextmanager
     def sending(self, topic: str) -> Iterator[list[tuple[str, bytes]]]:
-        """The headers of messages to this topic: give them to `send`, with others if there are
-        any. What the block awaits, such as the acknowledgement, counts as sending."""
+        """Opens a span and returns the headers for messages to this topic: pass them to `send`,
+        with other headers if there are any. The span ends with the block, so it includes what the
+        block awaits, such as the acknowledgement."""
         attributes: Attributes = {
             "messaging.system": "kafka",
             "messaging.operation.name": "send",

@@ -25,8 +25,8 @@ _PARSED: Final = "_parsed"
 
 @dataclass(frozen=True, slots=True)
 class Avro(SubjectFormat):
-    """One Avro record: with this schema as JSON for reading and writing, and no header; or of a
-    `subject` of the schema `registry`, with the id of its schema in front of it."""
+    """One Avro record: without a header, if a schema (as JSON) is given for reading and writing; or
+    with the id of its schema in front, if a `subject` of the schema `registry` is given."""
 
     schema: str = ""
     subject: str = ""

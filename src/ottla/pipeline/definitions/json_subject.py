@@ -18,8 +18,8 @@ _SIMPLE: Final = {"string": "String", "integer": "Long", "number": "Double", "bo
 
 @dataclass(frozen=True, slots=True)
 class JsonSchema(SubjectFormat):
-    """An object of the subject's JSON Schema. What has no type in Spark, such as an object without
-    properties or a choice of several types, is a column with its JSON as text."""
+    """An object of the subject's JSON Schema. A property without a type in Spark, such as an object
+    without properties or a choice of several types, becomes a string column with its JSON."""
 
     subject: str
     registry: str = ""

@@ -21,17 +21,18 @@ _NAME_MAX: Final = 63
 class PostgresChanges(Source):
     """A table as a stream of its changes (change data capture).
 
-    First come its rows, as they are when the query starts for the first time, and then every
-    insert, update, delete and truncate, in the order of the commits and without a gap.
+    The stream begins with a snapshot of the rows when the query starts for the first time. Then
+    follows every insert, update, delete and truncate, in the order of the commits and without a
+    gap.
 
     Rows have the table's columns, and `change`: `operation` (`r` read, `c` created, `u` updated,
     `d` deleted, `t` truncated), `lsn`, `number` in the transaction, `transaction`, `committed`, and
-    `unchanged`, the names of large columns that an update left as they were; topics are written
-    without it. Of a deleted row there is the key alone, unless the table has REPLICA IDENTITY FULL.
+    `unchanged`, the names of large columns that an update did not change. Topics are written
+    without `change`. A deleted row has only its key, unless the table has REPLICA IDENTITY FULL.
 
     `dsn` is libpq's, such as "host=db dbname=shop user=ottla"; put the password into PGPASSWORD
-    or a password file. Columns in `texts` are read as text. The query has a replication slot, named
-    after it unless `slot` is given, and the server keeps its log until the query has read it.
+    or a password file. Columns in `texts` are read as text. The query has its own replication slot,
+    named after it unless `slot` is given. The server keeps the WAL until the query has read it.
     """
 
     dsn: str = field(repr=False)

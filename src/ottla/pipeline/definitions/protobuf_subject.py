@@ -29,8 +29,9 @@ _DEPTH_MAX: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Protobuf(SubjectFormat):
-    """A message of the subject's file, the first one unless `message` names another. Unsigned
-    numbers of 64 bits are decimals, enums their names, timestamps timestamps."""
+    """A message of the subject's file: the first one, unless `message` names another. Unsigned
+    64-bit numbers become decimals, enums strings with their names, and Protobuf timestamps
+    timestamps."""
 
     subject: str
     registry: str = ""

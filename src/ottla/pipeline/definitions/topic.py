@@ -46,11 +46,11 @@ class Topic(Source, Sink):
     A value that does not parse stops the query or, with `rejected_to`, goes to that topic with the
     reason and its position in headers. `options` are those of `format("ottla")`.
 
-    With `deleted_when`, an SQL condition, the rows for which it is true are written as their key
-    without a value, which deletes the key from a compacted topic.
+    With `deleted_when`, an SQL condition, rows for which it is true are written as tombstones: the
+    key without a value, which deletes the key from a compacted topic.
 
-    With `traces`, `message.trace` has the headers by which traces continue (W3C Trace Context);
-    topics to which rows with `message` are written get them as headers.
+    With `traces`, `message.trace` has the trace headers of the record (W3C Trace Context). If rows
+    with `message` are written to a topic, their records get these headers.
     """
 
     name: str
