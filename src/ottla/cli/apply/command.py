@@ -41,7 +41,7 @@ def apply(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Make topics, configs, users, ACLs and quotas what a file says.
+    """Change topics, configs, users, ACLs and quotas to match a file.
 
     Shows what it would change, asks, and changes only that. Interrupted, run it again.
 

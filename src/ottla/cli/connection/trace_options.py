@@ -35,8 +35,8 @@ TraceRatioOption = Annotated[
         metavar="NUMBER",
         min=0.0,
         max=1.0,
-        help="Fraction of the traces that begin here to record. Callers with a traceparent header "
-        "decide on their own.",
+        help="Fraction of the traces that begin here and are recorded. For requests with a "
+        "traceparent header, its flag decides.",
         rich_help_panel=_PANEL,
     ),
 ]

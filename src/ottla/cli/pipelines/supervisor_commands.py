@@ -40,7 +40,7 @@ Url = Annotated[
         "--supervisor",
         metavar="URL",
         envvar="OTTLA_SUPERVISOR",
-        help="Any of the supervisors; may contain a user and a password.",
+        help="URL of any supervisor; may contain a user and a password.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -128,7 +128,9 @@ def deploy(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="A file of the supervisor's directory.", show_default=False
+            metavar="FILE",
+            help="A file in the supervisor's directory of definitions.",
+            show_default=False,
         ),
     ],
     settings: Annotated[
@@ -217,7 +219,7 @@ def resume(name: Name, url: Url = DEFAULT_URL, authority: Authority = None) -> N
 
 
 def restart(name: Name, url: Url = DEFAULT_URL, authority: Authority = None) -> None:
-    """End a pipeline's process, and start it again; also after it has failed for good."""
+    """Restart a pipeline's process, also after the pipeline has failed."""
     _order(name, "restart", url, authority)
 
 
@@ -229,7 +231,7 @@ def stop(name: Name, url: Url = DEFAULT_URL, authority: Authority = None) -> Non
 def remove(
     name: Name, yes: Yes = False, url: Url = DEFAULT_URL, authority: Authority = None
 ) -> None:
-    """End a pipeline and forget it. Its checkpoints are kept."""
+    """Stop and remove a pipeline. Its checkpoints are kept."""
     with client_command() as terminal:
         from ottla.cli.display.confirmation import confirm
         from ottla.cli.pipelines import supervised

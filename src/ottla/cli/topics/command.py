@@ -28,7 +28,7 @@ Topics = Annotated[list[str], typer.Argument(metavar="TOPIC", show_default=False
 _TOPIC_ID: typer.models.OptionInfo = typer.Option(
     "--id",
     metavar="ID",
-    help="Id of the deleted topic, if there are several of its name.",
+    help="Id of the deleted topic, if several have this name.",
     show_default=False,
 )
 
@@ -191,7 +191,7 @@ def undelete(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="Name of the restored topic; without it the one that it had.",
+            help="Name of the restored topic. Default: its earlier name.",
             show_default=False,
         ),
     ] = None,
@@ -226,7 +226,7 @@ def purge(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Remove deleted topics of these names before their time. This cannot be undone."""
+    """Remove deleted topics with their records, so that they cannot be restored."""
     with client_command() as terminal:
         from ottla.cli.connection.admin_connection import with_admin
         from ottla.cli.topics.deleted import purge as run_purge

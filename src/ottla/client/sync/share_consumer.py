@@ -113,7 +113,7 @@ class ShareConsumer:
         delay: float | None = None,
         backoff: float = 1.0,
     ) -> None:
-        """Where brokers take no delay, the next call that waits raises UnsupportedVersionError."""
+        """The next blocking call raises UnsupportedVersionError if brokers cannot delay records."""
         listed = _listed(records)
         self._given.append(lambda: self._consumer.release(listed, delay=delay, backoff=backoff))
 
