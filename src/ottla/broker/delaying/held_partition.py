@@ -49,6 +49,8 @@ _PAUSE_SECONDS: Final = 0.005
 _LOOK_SECONDS: Final = 1.0
 _IDLE_SECONDS: Final = 3_600.0
 _RETRY_SECONDS: Final = 0.1
+# After failures the log is read again from its beginning, less and less often.
+_START_OVER_SECONDS_MAX: Final = 30.0
 _QUIET_SECONDS: Final = 30.0
 
 
@@ -63,6 +65,7 @@ class HeldPartition:
         self._held = HeldLog(context, log, partition.leader_epoch)
         # After a failure the index may lack records.
         self._has_to_start_over = False
+        self._start_over_seconds = _RETRY_SECONDS
         self._taken: list[DueEntry] = []
         self._wakeup = Wakeup(context.clock)
         # What is due before wakes the task.
@@ -144,7 +147,8 @@ class HeldPartition:
     # ---- the task
 
     def _appended(self, _size: int) -> None:
-        """Called with each append. An `OSError` is met again by the task, which reports it."""
+        """Called with each append, which has succeeded whatever happens here. The task meets an
+        error again, and reports it."""
         if self._is_releasing or self._is_closed or self._has_to_start_over:
             return
         try:
@@ -153,7 +157,7 @@ class HeldPartition:
                 is_early = first is None or first.due_ms >= self._sleeps_until_ms
                 if is_early and not queue.has_to_merge:
                     return
-        except (OSError, ProtocolError):
+        except Exception:
             self._has_to_start_over = True
         self._wakeup.wake()
 
@@ -178,7 +182,9 @@ class HeldPartition:
     async def _try_step(self) -> float:
         """One step, after which the task waits for as many seconds as this returns."""
         try:
-            return await self._step()
+            seconds = await self._step()
+            self._start_over_seconds = _RETRY_SECONDS
+            return seconds
         except KafkaError as error:
             # The partition has too few in-sync replicas, or another leader.
             self._warn(
@@ -190,8 +196,13 @@ class HeldPartition:
         except OSError as error:
             if not self._is_closed and self._partition.log is self.log:
                 self._context.failures.partition_failed(self._partition, error)
+        except Exception:
+            # Whatever is wrong with one partition's records, the others go on.
+            _log.exception("held records of %s wait after an error", self._partition.name)
         self._has_to_start_over = True
-        return _RETRY_SECONDS
+        seconds = self._start_over_seconds
+        self._start_over_seconds = min(seconds * 2, _START_OVER_SECONDS_MAX)
+        return seconds
 
     def _start_over(self) -> None:
         self._remove_files()

@@ -17,7 +17,9 @@ from ottla.storage.batches.held_headers import (
     CANCEL_START,
     DELIVER_AT_START,
     asked_of,
+    cancel_header,
     deliver_at_header,
+    due_of,
 )
 from ottla.storage.batches.record_errors import InvalidRecordsError, RecordError
 from ottla.storage.log_config import LogConfig
@@ -60,8 +62,7 @@ def held_batch(
             errors.append(RecordError(index, text))
         elif due_ms > now_ms:
             is_held = True
-        is_complete = asked.is_cancel or asked.due_ms is not None
-        parts.append(_encoded(record, None if is_complete else due_ms))
+        parts.append(_cancelling(record) if asked.is_cancel else _held(record, due_ms))
     if errors:
         raise _refusal(errors)
     if not is_held:
@@ -70,13 +71,26 @@ def held_batch(
     return seal_batch(header._replace(attributes=attributes), b"".join(parts))
 
 
-def _encoded(record: EncodedRecord, due_ms: int | None) -> bytes:
+def _held(record: EncodedRecord, due_ms: int) -> bytes:
+    """The record with a due time that its leader finds. The second header makes it decode all."""
+    encoded = _encoded(record)
+    if DELIVER_AT_START in encoded and due_of(encoded, 0, len(encoded)) == due_ms:
+        return encoded
+    return _encoded(record, deliver_at_header(due_ms))
+
+
+def _cancelling(record: EncodedRecord) -> bytes:
+    encoded = _encoded(record)
+    return encoded if CANCEL_START in encoded else _encoded(record, cancel_header())
+
+
+def _encoded(record: EncodedRecord, header: bytes = b"") -> bytes:
     return join_record(
         record,
         timestamp_delta=record.timestamp_delta,
         offset_delta=record.offset_delta,
-        more_headers=b"" if due_ms is None else deliver_at_header(due_ms),
-        more_count=0 if due_ms is None else 1,
+        more_headers=header,
+        more_count=1 if header else 0,
     )
 
 

@@ -6,15 +6,20 @@
     ottla-produced-at   of a released record: the timestamp that it was held with
 
 Every record in a held batch has one of the first two: the leader adds `ottla-deliver-at` where it
-is missing.
+is missing, and where other bytes of the record look more like it.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ottla.wire.records.encoded_record import EncodedRecord, encode_headers, split_headers
-from ottla.wire.varint import encode_varint
+from ottla.wire.records.encoded_record import (
+    EncodedRecord,
+    encode_headers,
+    split_headers,
+    split_record,
+)
+from ottla.wire.varint import encode_varint, read_varint
 
 DELIVER_AT: Final = b"ottla-deliver-at"
 CANCEL: Final = b"ottla-cancel"
@@ -24,6 +29,7 @@ PRODUCED_AT: Final = b"ottla-produced-at"
 # How a header begins in a record. Bytes that are not found need no decoding.
 DELIVER_AT_START: Final = encode_varint(len(DELIVER_AT)) + DELIVER_AT
 CANCEL_START: Final = encode_varint(len(CANCEL)) + CANCEL
+_DELIVER_AT_BYTES: Final = len(DELIVER_AT_START)
 
 _DIGITS_MAX: Final = 19
 _DUE_MAX: Final = 2**63 - 1
@@ -63,6 +69,21 @@ def asked_of(record: EncodedRecord) -> Asked:
     return Asked(due_ms, is_cancel, text)
 
 
+def due_of(body: bytes, start: int, end: int) -> int | None:
+    """When the record between two positions is due. Its header is found without decoding the
+    others, unless other bytes of the record look like it. What this finds in a record without
+    such a header, or with one whose length is encoded with more bytes than necessary, may be wrong:
+    `held_batch` gives these another header, after which it is right."""
+    at = body.find(DELIVER_AT_START, start, end)
+    if at >= 0 and body.find(DELIVER_AT_START, at + 1, end) < 0:
+        size, position = read_varint(body, at + _DELIVER_AT_BYTES)
+        if 0 < size <= min(_DIGITS_MAX, end - position):
+            due_ms = _number(body[position : position + size])
+            if due_ms is not None:
+                return due_ms
+    return asked_of(split_record(body, start)[0]).due_ms
+
+
 def origin_of(record: EncodedRecord) -> HeldOrigin | None:
     """None for a record without the headers of a released one."""
     held = due = None
@@ -72,6 +93,10 @@ def origin_of(record: EncodedRecord) -> HeldOrigin | None:
         elif key == HELD_OFFSET:
             held = _number(value)
     return None if held is None or due is None else HeldOrigin(held, due)
+
+
+def cancel_header() -> bytes:
+    return encode_headers(((CANCEL, b""),))
 
 
 def deliver_at_header(due_ms: int) -> bytes:

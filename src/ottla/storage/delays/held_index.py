@@ -16,8 +16,8 @@ from crc32c import crc32c
 from ottla.model import Buffer
 from ottla.storage.batches.held_headers import (
     CANCEL_START,
-    DELIVER_AT_START,
     asked_of,
+    due_of,
     origin_of,
 )
 from ottla.storage.delays.cancellations import Cancellations
@@ -29,11 +29,9 @@ from ottla.wire.records.control import ControlRecordType, read_marker_batch
 from ottla.wire.records.encoded_record import split_record, split_records
 from ottla.wire.records.header import HEADER_BYTES, BatchHeader, TimestampType
 from ottla.wire.records.record import WalkedRecord, walk_records
-from ottla.wire.varint import read_varint
 
 # Records between two steps: less than a millisecond.
 _STEP_RECORDS: Final = 200
-_DELIVER_AT_BYTES: Final = len(DELIVER_AT_START)
 
 
 class HeldBatch(NamedTuple):
@@ -89,7 +87,8 @@ class HeldIndex:
             offset = header.base_offset + offset_delta
             if has_cancellations and self._cancels(body, walked, offset):
                 continue
-            due_ms = _due_of(body, start, end)
+            # The leader that held the batch has added the header where it was missing.
+            due_ms = due_of(body, start, end) or 0
             self._latest_due_ms = max(self._latest_due_ms, due_ms)
             size = end - start
             add(
@@ -146,17 +145,3 @@ class HeldIndex:
             until_ms = self._latest_due_ms
             self.cancellations.add(record.key, offset, needed_until_ms=until_ms)
         return True
-
-
-def _due_of(body: bytes, start: int, end: int) -> int:
-    """When the held record is due. Its header is found without decoding the others, unless other
-    bytes of the record look like it."""
-    at = body.find(DELIVER_AT_START, start, end)
-    if at >= 0 and body.find(DELIVER_AT_START, at + 1, end) < 0:
-        size, position = read_varint(body, at + _DELIVER_AT_BYTES)
-        text = body[position : position + max(size, 0)]
-        if text.isdigit():
-            return int(text)
-    due_ms = asked_of(split_record(body, start)[0]).due_ms
-    # The leader that held the batch has added the header where it was missing.
-    return 0 if due_ms is None else due_ms

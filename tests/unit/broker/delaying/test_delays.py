@@ -6,6 +6,7 @@ import pytest
 
 from ottla.model import ErrorCode, ProducerEpoch, ProducerId
 from ottla.simulation import SimulatedDisk
+from ottla.storage.delays.held_index import HeldIndex
 from ottla.wire.records import Codec, ControlRecordType, build_batch, iterate_batches
 from tests.support.delays.delayed_topic import NAME, DelayedTopic, due, numbered
 from tests.support.nodes.one_node import OneNode, StartNode
@@ -334,3 +335,25 @@ def test_a_client_cannot_mark_a_batch_as_held(topic: DelayedTopic) -> None:
     for flag in (HELD_FLAG, RELEASED_FLAG):
         marked = seal_batch(header._replace(attributes=flag), batch[HEADER_BYTES:])
         assert topic.send_batch(bytes(marked)).error_code == ErrorCode.INVALID_RECORD
+
+
+def test_an_error_while_reading_harms_no_append_and_is_tried_again_less_and_less_often(
+    topic: DelayedTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic.send(due(b"held", topic.now_ms + 60_000))
+    scans = []
+
+    def fails(index: HeldIndex, *_: object, **_more: object) -> None:
+        scans.append(index)
+        raise ValueError("unexpected")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(HeldIndex, "hold_committed", fails)
+        assert topic.send(due(b"1", topic.now_ms + 60_000)).error_code == 0
+        assert topic.send(due(b"2", topic.now_ms + 1_000)).error_code == 0
+        topic.wait(10)
+        assert 5 <= len(scans) <= 12
+
+    topic.wait(30)
+    assert topic.values() == [b"2"]
+    assert topic.held.record_count == 2
