@@ -34,8 +34,8 @@ class _Owned:
             allowed = f"1 {what.removesuffix('s')}" if limit == 1 else f"{limit} {what}"
             raise KafkaError(
                 ErrorCode.POLICY_VIOLATION,
-                f"{self.owner} may have {allowed}, and would have {count}: delete some, or ask the "
-                "operator of the cluster for more.",
+                f"{self.owner} may have {allowed}, and this request would make it {count} {what}: "
+                "delete some, or ask the operator of the cluster for more.",
             )
 
 
