@@ -17,6 +17,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 from ottla.metrics import Family, MetricKind
 from ottla.metrics.table import NODE_FAMILIES
+from ottla.runtime.system_clock import SystemClock
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.api_versions import ApiVersionsRequest
 from ottla.wire.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
@@ -142,6 +143,27 @@ def produce_with_quota(monitored: Monitored) -> None:
     produce(monitored, client_id="limited")
 
 
+def produce_what_is_held_back(monitored: Monitored) -> None:
+    """A record that is due in a minute, one that is refused, and one that is set aside."""
+    admin = AdminClient({"bootstrap.servers": monitored.cluster.bootstrap})
+    checks = {"ottla.value.schema.validation": "schema-id"}
+    configs = {
+        "dlq.metrics": {"errors.deadletterqueue.group.enable": "true"},
+        "later": {"ottla.delivery.delay.enable": "true"},
+        "refused": checks,
+        "set-aside": {**checks, "ottla.schema.deadletterqueue.topic.name": "dlq.metrics"},
+    }
+    topics = [NewTopic(name, 1, 2, config=config) for name, config in configs.items()]
+    for created in admin.create_topics(topics).values():
+        created.result(TIMEOUT_SECONDS)
+    producer = Producer({"bootstrap.servers": monitored.cluster.bootstrap})
+    due_ms = SystemClock().now_ms() + 60_000
+    producer.produce("later", b"later", headers={"ottla-deliver-at": str(due_ms)})
+    producer.produce("refused", b"without a schema")
+    producer.produce("set-aside", b"without a schema")
+    assert producer.flush(TIMEOUT_SECONDS) == 0
+
+
 @contextmanager
 def sharing(monitored: Monitored) -> Iterator[None]:
     """A consumer that shares the topic with others."""
@@ -210,6 +232,7 @@ def test_everything_in_the_table_is_exported_and_nothing_else(
     assert not authenticate(monitored, "secret")
     assert authenticate(monitored, "wrong")
     push_metrics(monitored)
+    produce_what_is_held_back(monitored)
     with WireConnection(monitored.nodes[0].address) as connection:
         unknown = MetadataRequest(
             topics=[MetadataRequestTopic(name="missing")], allow_auto_topic_creation=False

@@ -344,9 +344,10 @@ def test_a_fetch_session_of_another_client_gives_no_records(node: AttackedNode) 
             max_wait_ms=0, min_bytes=0, session_id=opened.session_id, session_epoch=1, topics=[]
         )
         stolen = bob.send_request(stealing, 12)
-        (partition,) = stolen.responses[0].partitions
-        assert partition.error_code == TOPIC_REFUSED
-        assert not partition.records
+        assert stolen.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        assert not stolen.responses
+        # It is still alice's.
+        assert alice.send_request(stealing, 12).error_code == ErrorCode.NONE
 
 
 # ---- the host

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from ottla.cli.exit_codes import CommandError, ExitCode
 from ottla.cli.main import make_app
-from ottla.cli.pipelines import run as pipelines_run
+from ottla.cli.pipelines import choice
 from ottla.cli.produce.input_source import open_input
 from ottla.cli.reassign.run import _read_plan
 
@@ -59,7 +59,7 @@ def test_a_missing_file_is_named_with_what_to_do(
 def test_a_missing_pipeline_is_a_mistake_of_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipelines_run, "use_java", lambda: Path("java"))
+    monkeypatch.setattr(choice, "use_java", lambda: Path("java"))
     file = tmp_path / "nofile.py"
     result = run("pipelines", "check", str(file))
     assert_refused(result, file, "give the path of the pipeline's Python file")
