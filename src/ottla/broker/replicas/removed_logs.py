@@ -90,7 +90,7 @@ class RemovedLogs:
                         await self._clock.sleep(0)
                     directory.let_go(here[first : first + _LET_GO_MAX])
                 if kept:
-                    directory.deleted.add(await self._background.run(directory.deleted.keep, kept))
+                    await self._keep(directory, kept)
                 if unique_ids:
                     paths = await self._background.run(
                         directory.rename_aside, unique_ids, DirectoryState.DELETE
@@ -98,6 +98,16 @@ class RemovedLogs:
                     self._tasks.start("purge", self._purge(directory, paths))
             except OSError as error:
                 self._failures.directory_failed(directory.path, error)
+
+    async def _keep(self, directory: LogDirectory, logs: list[KeptLog]) -> None:
+        """A log that keeps its name because of an error is set aside by the next start, or by a
+        topic that takes the name."""
+        try:
+            kept = await self._background.run(directory.deleted.keep, logs)
+        except OSError as error:
+            self._failures.directory_failed(directory.path, error)
+            kept = directory.deleted.renamed(logs)
+        directory.deleted.add(kept)
 
     def purge(self, topic_ids: Collection[Uuid]) -> None:
         """Removes the logs of those deleted topics that can no longer be restored."""

@@ -8,6 +8,9 @@ swapped in, and lowered, durably, before the log is truncated.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import suppress
+
 from ottla.model import TopicPartition
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
@@ -16,12 +19,15 @@ from ottla.storage.log.log import Log
 
 
 class CleanerOffsets:
-    """The offsets of one log directory. Read at construction, written with every change."""
+    """The offsets of one log directory. Read at construction, written with every change, except
+    that logs which are forgotten may stay in the file until `write_outdated`."""
 
-    __slots__ = ("_checkpoint", "_offsets")
+    __slots__ = ("_checkpoint", "_is_outdated", "_offsets")
 
     def __init__(self, disk: Disk, directory: str) -> None:
         self._checkpoint = OffsetCheckpoint(disk, directory, OffsetCheckpointName.CLEANER_OFFSET)
+        # Whether the file has logs that were forgotten.
+        self._is_outdated = False
         try:
             self._offsets = self._checkpoint.read()
         except CorruptCheckpointError:
@@ -51,10 +57,26 @@ class CleanerOffsets:
             self._write(self._offsets | {partition: offset})
 
     def forget(self, *partitions: TopicPartition) -> None:
-        """Removes logs that were deleted or moved to another directory."""
+        """Removes logs that were deleted or moved to another directory. Only from memory if the
+        file cannot be written: a log must go also when the disk is full."""
         if gone := self._offsets.keys() & partitions:
-            self._write({each: at for each, at in self._offsets.items() if each not in gone})
+            self._offsets = {each: at for each, at in self._offsets.items() if each not in gone}
+            self._is_outdated = True
+            with suppress(OSError):
+                self.write_outdated()
+
+    def retain(self, partitions: Collection[TopicPartition]) -> None:
+        """Removes all other logs, from the file too when `write_outdated` is called."""
+        kept = {each: at for each, at in self._offsets.items() if each in partitions}
+        self._is_outdated = self._is_outdated or len(kept) < len(self._offsets)
+        self._offsets = kept
+
+    def write_outdated(self) -> None:
+        """Removes forgotten logs from the file, before other logs get their names."""
+        if self._is_outdated:
+            self._write(self._offsets)
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         self._checkpoint.write(offsets)
         self._offsets = offsets
+        self._is_outdated = False

@@ -6,11 +6,13 @@
 Their directories have Kafka's name for directories that are being deleted, with the topic id as the
 unique id: `orders-0.<topic id>-delete`. Apache Kafka removes them when it starts. The offsets that
 the checkpoints had are in a file in the directory. It is written before the directory is renamed,
-and removed after the checkpoints have them again.
+and removed after the checkpoints have them again. If it cannot be written, for example because the
+disk is full, the log is recovered from its beginning.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
@@ -18,14 +20,21 @@ from typing import Final, NamedTuple
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.disk import Disk
 from ottla.storage.directories.log_offsets import LogOffsets
+from ottla.storage.directories.other_logs import set_other_log_aside
 from ottla.storage.files.durable_file import read_file
-from ottla.storage.files.file_names import DirectoryState, PartitionDirectoryName
+from ottla.storage.files.file_names import (
+    OFFSET_MAX,
+    DirectoryState,
+    PartitionDirectoryName,
+)
 from ottla.storage.files.rewriting import sync_file
 from ottla.storage.log.flush import TOGETHER_MIN
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_loading import open_log
 from ottla.storage.log.recovery_points import RecoveryPointKeeper
 from ottla.storage.log_config import LogConfig
+
+_log = logging.getLogger(__name__)
 
 FILE_NAME: Final = "deleted-offsets"
 
@@ -109,23 +118,33 @@ class DeletedLogs:
         """Renames the directories of closed logs, durably. Only touches the disk. If it raises,
         some may have been renamed; the next load finds all of them.
 
-        Writes everything before it syncs anything: many are synced as a whole.
+        Writes everything before it syncs anything: many are synced as a whole. Renames them also if
+        their offsets cannot be written.
         """
-        for each in logs:
-            self._write(each)
-        if len(logs) >= TOGETHER_MIN:
-            self._disk.sync_directories([f"{self._path}/{each.partition}" for each in logs])
-        else:
+        try:
             for each in logs:
-                self._sync(each)
-        kept = []
-        for each in logs:
-            name = PartitionDirectoryName(each.partition, DirectoryState.DELETE, each.topic_id)
-            self._disk.rename(f"{self._path}/{each.partition}", f"{self._path}/{name}")
-            replica = ReplicaId(each.topic_id, each.partition.partition)
-            kept.append(DeletedLog(replica, name, each.size))
+                self._write(each)
+            if len(logs) >= TOGETHER_MIN:
+                self._disk.sync_directories([f"{self._path}/{each.partition}" for each in logs])
+            else:
+                for each in logs:
+                    self._sync(each)
+        except OSError as error:
+            _log.warning(
+                "cannot write the offsets of deleted logs in %s; if they are restored, they are"
+                " recovered from their beginning: %s",
+                self._path,
+                error,
+            )
+        kept = [_deleted(each) for each in logs]
+        for log, deleted in zip(logs, kept, strict=True):
+            self._disk.rename(f"{self._path}/{log.partition}", self.path_of(deleted))
         self._disk.sync_directory(self._path)
         return kept
+
+    def renamed(self, logs: Iterable[KeptLog]) -> list[DeletedLog]:
+        """Those that have been renamed, although `keep` has raised."""
+        return [each for each in map(_deleted, logs) if self._disk.exists(self.path_of(each))]
 
     def _write(self, kept: KeptLog) -> None:
         file = self._disk.open(f"{self._path}/{kept.partition}/{FILE_NAME}", create=True)
@@ -165,14 +184,19 @@ class DeletedLogs:
     def rename_back(self, logs: Mapping[TopicPartition, DeletedLog]) -> None:
         """Gives the directories the names of the partitions, durably. Only touches the disk."""
         for partition, deleted in logs.items():
-            self._disk.rename(self.path_of(deleted), f"{self._path}/{partition}")
+            directory = f"{self._path}/{partition}"
+            if self._disk.exists(directory):
+                set_other_log_aside(self._disk, directory, deleted.replica.topic_id)
+            self._disk.rename(self.path_of(deleted), directory)
         self._disk.sync_directory(self._path)
 
     def open(self, partition: TopicPartition, config: LogConfig, *, now_ms: int) -> RestoredLog:
         """Opens a log that has its name back. Only touches the disk. Raises `OSError`, or
         `StorageError` if the files contradict the offsets."""
         directory = f"{self._path}/{partition}"
-        offsets, compacted_up_to = self._read(directory)
+        # Without the file, gaps in a compacted log must not look like the end of what is sound.
+        unknown = LogOffsets(), OFFSET_MAX if config.compact else 0
+        offsets, compacted_up_to = self._read(directory) or unknown
         recovery_points = LateRecoveryPoints()
         log = open_log(
             self._disk,
@@ -200,18 +224,27 @@ class DeletedLogs:
     ) -> dict[TopicPartition, LogOffsets]:
         """The offsets of live logs. Those that are in no checkpoint may have been restored just
         before a crash."""
+        unknown = LogOffsets(), 0
         return {
-            partition: self._read(f"{self._path}/{partition}")[0] if offsets is None else offsets
+            partition: (self._read(f"{self._path}/{partition}") or unknown)[0]
+            if offsets is None
+            else offsets
             for partition, offsets in read.items()
         }
 
-    def _read(self, directory: str) -> tuple[LogOffsets, int]:
+    def _read(self, directory: str) -> tuple[LogOffsets, int] | None:
+        """What the file has; None if it could not be written."""
         content = read_file(self._disk, f"{directory}/{FILE_NAME}")
         match = None if content is None else _CONTENT.fullmatch(content)
         if match is None:
-            return LogOffsets(), 0
+            return None
         numbers = (int(match[name]) for name in ("point", "start", "mark"))
         return LogOffsets(*numbers), int(match["compacted"])
+
+
+def _deleted(kept: KeptLog) -> DeletedLog:
+    name = PartitionDirectoryName(kept.partition, DirectoryState.DELETE, kept.topic_id)
+    return DeletedLog(ReplicaId(kept.topic_id, kept.partition.partition), name, kept.size)
 
 
 def _content(kept: KeptLog) -> bytes:

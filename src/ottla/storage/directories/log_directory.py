@@ -26,6 +26,7 @@ from ottla.storage.directories.deleted_logs import DeletedLogs, RestoredLog
 from ottla.storage.directories.future_logs import FutureLogs
 from ottla.storage.directories.log_offsets import LogCheckpoints, LogOffsets
 from ottla.storage.directories.meta_properties import read_meta_properties
+from ottla.storage.directories.other_logs import set_other_log_aside
 from ottla.storage.directories.partition_metadata import FILE_NAME as PARTITION_METADATA
 from ottla.storage.directories.partition_metadata import (
     begin_partition_metadata,
@@ -123,6 +124,8 @@ class LogDirectory:
         remove_clean_shutdown(self._disk, self.path)
         found = self._checkpoints.read(self._find_partitions())
         self._unopened = self.deleted.offsets_of(found)
+        # Futures have the names of live logs.
+        self.cleaner_offsets.retain({*found, *(each.partition for each in self._found_futures)})
 
     def _open_some(self, configs: Mapping[TopicPartition, LogConfig], *, now_ms: int) -> None:
         opened = []
@@ -189,6 +192,8 @@ class LogDirectory:
         disk = self._disk
         directories = [f"{self.path}/{partition}" for partition in topic_ids]
         for directory, topic_id in zip(directories, topic_ids.values(), strict=True):
+            if disk.exists(directory):
+                set_other_log_aside(disk, directory, topic_id)
             disk.make_directories(directory)
             begin_partition_metadata(disk, directory, topic_id)
             for name in _FIRST_FILES:
@@ -323,6 +328,7 @@ class LogDirectory:
 
     def write_checkpoints(self) -> None:
         """Writes recovery points, log start offsets and high watermarks, durably."""
+        self.cleaner_offsets.write_outdated()
         self._checkpoints.write(self.offsets())
         self._outdated.clear()
 

@@ -12,6 +12,7 @@ from ottla.configs import ConfigResourceType
 from ottla.model import ErrorCode, TopicPartition, Uuid, uuid_to_text
 from ottla.runtime.background import InlineBackground
 from ottla.security.acls.acl import AclOperation, ResourceType
+from ottla.simulation.disk.disk_faults import Operation
 from ottla.storage.directories.partition_metadata import write_partition_metadata
 from ottla.wire.messages.create_topics import (
     CreatableTopic,
@@ -246,6 +247,26 @@ def test_a_log_that_cannot_be_opened_is_offline_and_is_not_lost(node: OneNode) -
     assert node.log(TOPIC, 1).log_end_offset == 2
     assert "orders-0" in node.names()
     assert TopicPartition(TOPIC, 0) in node.broker.logs.directories[0].offline
+
+
+@pytest.mark.parametrize(
+    ("path", "operation"),
+    [("orders-0/deleted-offsets", Operation.WRITE), ("orders-0", Operation.NAMES)],
+)
+def test_a_new_topic_has_no_records_of_one_that_was_deleted_while_the_disk_was_full(
+    node: OneNode, start_node: StartNode, path: str, operation: Operation
+) -> None:
+    node.disk.faults.fail(f"/data/{path}", operation, error=errno.ENOSPC)
+    assert delete(node) == 0
+    first = only_deleted(node)
+    node.disk.faults.heal(f"/data/{path}")
+
+    node.create_topic(TOPIC, partitions=2)
+
+    assert end_offsets(node) == [0, 0]
+    if operation is Operation.WRITE:
+        assert undelete(node, first, "renamed").error_code == 0
+        assert end_offsets(node, "renamed") == [2, 2]
 
 
 def test_only_what_a_client_may_describe_is_listed(node: OneNode) -> None:

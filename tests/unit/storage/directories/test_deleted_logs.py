@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import suppress
 
 import pytest
 
 from ottla.model import TopicPartition, Uuid
 from ottla.simulation.disk.disk import SimulatedDisk
-from ottla.simulation.disk.disk_faults import PowerLost
+from ottla.simulation.disk.disk_faults import Operation, PowerLost
 from ottla.simulation.seams.dice import SeededDice
 from ottla.storage.directories.deleted_logs import FILE_NAME, KeptLog
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_offsets import LogOffsets
+from ottla.storage.directories.offset_checkpoints import OffsetCheckpoint, OffsetCheckpointName
+from ottla.storage.directories.stray_directories import find_strays
 from ottla.storage.log_config import LogConfig
 from tests.support.storage.batches import batch_of
 
@@ -125,6 +128,53 @@ def test_another_topic_of_the_name_does_not_share_the_offsets() -> None:
 
     assert offsets(directory, RENAMED) == (START, RECORDS, RECORDS)
     assert offsets(directory)[::2] == (0, 1)
+
+
+def test_a_log_is_set_aside_also_when_its_offsets_cannot_be_written() -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    path = f"/logs/{ORDERS}/{FILE_NAME}"
+    disk.faults.fail(path, Operation.WRITE, error=errno.ENOSPC)
+    set_aside(directory)
+    disk.faults.heal(path)
+    assert not disk.exists(f"/logs/{ORDERS}")
+
+    restore(directory)
+
+    # Recovered from the beginning; the log start offset is lost.
+    assert offsets(directory) == (0, 0, RECORDS)
+
+
+def test_a_log_that_kept_its_name_does_not_become_the_log_of_another_topic() -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    disk.faults.fail(f"/logs/{ORDERS}", Operation.NAMES, error=errno.ENOSPC)
+    with pytest.raises(OSError, match="No space left"):
+        set_aside(directory)
+    disk.faults.heal(f"/logs/{ORDERS}")
+    assert disk.exists(f"/logs/{ORDERS}")
+
+    other = directory.create_log(ORDERS, Uuid(b"?" * 16), CONFIG, now_ms=0)
+
+    assert other.log_end_offset == 0
+    (stray,) = find_strays(disk, "/logs", now_ms=0)
+    assert (stray.partition, stray.topic_id) == (ORDERS, TOPIC_ID)
+
+
+def test_a_log_goes_although_the_offsets_of_the_cleaner_cannot_be_written() -> None:
+    disk = SimulatedDisk()
+    directory = with_records(disk)
+    directory.cleaner_offsets.advance(ORDERS, START)
+    checkpoint = f"/logs/{OffsetCheckpointName.CLEANER_OFFSET}"
+    disk.faults.fail(f"{checkpoint}.tmp", Operation.WRITE, error=errno.ENOSPC)
+    set_aside(directory)
+    disk.faults.heal(f"{checkpoint}.tmp")
+    assert not directory.logs
+
+    directory.create_log(ORDERS, Uuid(b"?" * 16), CONFIG, now_ms=0)
+
+    checkpointed = OffsetCheckpoint(disk, "/logs", OffsetCheckpointName.CLEANER_OFFSET)
+    assert checkpointed.read() == {}
 
 
 @pytest.mark.parametrize("is_restored", [False, True])
