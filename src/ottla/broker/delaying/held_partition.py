@@ -239,14 +239,19 @@ class HeldPartition:
     # ---- releasing
 
     async def _release(self) -> None:
-        """Releases everything that is due."""
-        while not self._is_over() and self._take_due():
+        """Releases everything that is due, one batch in each step of the loop."""
+        while not self._has_to_stop() and self._take_due():
             due = await self._read_taken()
             while not self._held.catch_up_now():
                 await self._held.catch_up()
-            if self._is_over():
+            if self._has_to_stop():
                 return
             self._append(due)
+            await self._context.clock.sleep(0)
+
+    def _has_to_stop(self) -> bool:
+        """Whether it was closed, or the index may lack records since the task waited."""
+        return self._is_closed or self._has_to_start_over
 
     def _take_due(self) -> bool:
         assert not self._taken

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 
+from ottla.broker.delaying.held_partition import HeldPartition
+from ottla.broker.delaying.release_batch import DueRecord
 from ottla.model import ErrorCode, ProducerEpoch, ProducerId
 from ottla.simulation import SimulatedDisk
 from ottla.storage.delays.held_index import HeldIndex
@@ -357,3 +362,46 @@ def test_an_error_while_reading_harms_no_append_and_is_tried_again_less_and_less
     topic.wait(30)
     assert topic.values() == [b"2"]
     assert topic.held.record_count == 2
+
+
+def test_one_step_of_the_loop_releases_one_batch(
+    topic: DelayedTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        topic.send(*(due(b"v", topic.now_ms + 1_000) for _ in range(400)))
+    topic.wait(0.1)
+    appends: list[int] = []
+    original = HeldPartition._append
+
+    def append(held: HeldPartition, records: Sequence[DueRecord]) -> None:
+        original(held, records)
+        appends[-1] += 1
+
+    async def run() -> None:
+        topic.node.clock.advance(2)
+        for _ in range(100):
+            topic.node.clock.advance(0)
+            appends.append(0)
+            await asyncio.sleep(0)  # noqa: TID251 - lets the task run
+
+    monkeypatch.setattr(HeldPartition, "_append", append)
+    topic.node.run(run())
+
+    assert (sum(appends), max(appends)) == (4, 1)
+
+
+def test_a_partition_that_is_given_up_releases_no_more(
+    topic: DelayedTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        topic.send(*(due(b"v", topic.now_ms + 1_000) for _ in range(400)))
+    original = HeldPartition._append
+
+    def append(held: HeldPartition, records: Sequence[DueRecord]) -> None:
+        original(held, records)
+        held.close()
+
+    monkeypatch.setattr(HeldPartition, "_append", append)
+    topic.wait(2)
+
+    assert len(topic.values()) == 500
