@@ -62,6 +62,7 @@ class Flushing:
             recovery_point < log.segments.active.base_offset
             or log.log_end_offset - recovery_point >= config.flush_messages
             or config.flush_ms <= self._interval_ms
+            or (log.delay_gate is not None and log.delay_gate.flushes_to > recovery_point)
             or (config.flush_ms != NEVER_MS and self._unflushed_ms(log, now) >= config.flush_ms)
         ) and self._logs.get(log.partition) is log
 

@@ -12,7 +12,7 @@ A batch that is due at once waits behind records that are due and not released (
 Invariants: a release is appended only when everything before it in the log is in the index, in the
 same step of the loop, so that a cancellation that was answered takes effect; nothing is released
 before it is due by this node's clock; records that were taken for a release count as held until it
-is appended.
+is appended, and are kept until it is committed and on the device.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ class HeldPartition:
         # After a failure the index may lack records.
         self._has_to_start_over = False
         self._start_over_seconds = _RETRY_SECONDS
+        # What was released has to be on the device before retention may delete the held records.
+        self.flushes_to = 0
         self._taken: list[DueEntry] = []
         self._wakeup = Wakeup(context.clock)
         # What is due before wakes the task.
@@ -141,6 +143,9 @@ class HeldPartition:
         held.index.counts.forget_below(log.segments.first.base_offset)
         if self._has_to_start_over or not held.has_caught_up:
             return log.log_start_offset
+        unsettled = held.index.unsettled
+        unsettled.settle(min(log.high_watermark, log.recovery_point))
+        self.flushes_to = unsettled.end_below(log.high_watermark)
         oldest = held.index.oldest_offset()
         return log.log_end_offset if oldest is None else oldest
 
@@ -306,8 +311,7 @@ class HeldPartition:
             finally:
                 self._is_releasing = False
             held.skip_released(result.last_offset + 1)
-        for entry in self._taken:
-            held.index.removed(entry)
+        held.index.removed(self._taken, self.log.log_end_offset)
         self._taken = []
         context.metrics.released.add(len(wanted))
         context.metrics.cancelled.add(len(due) - len(wanted))

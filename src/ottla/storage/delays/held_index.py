@@ -8,7 +8,7 @@ than its log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from crc32c import crc32c
@@ -24,6 +24,7 @@ from ottla.storage.delays.cancellations import Cancellations
 from ottla.storage.delays.due_entry import DueEntry
 from ottla.storage.delays.due_queue import DueQueue
 from ottla.storage.delays.held_counts import HeldCounts
+from ottla.storage.delays.unsettled_releases import UnsettledReleases
 from ottla.wire.records.batch import read_body
 from ottla.wire.records.control import ControlRecordType, read_marker_batch
 from ottla.wire.records.encoded_record import split_record, split_records
@@ -50,17 +51,17 @@ class HeldIndex:
         self.queue = queue
         self.counts = HeldCounts()
         self.cancellations = Cancellations()
+        self.unsettled = UnsettledReleases()
         self._segment_of = segment_of
         # By producer id.
         self._open: dict[int, list[HeldBatch]] = {}
         self._latest_due_ms = 0
 
     def oldest_offset(self) -> int | None:
-        """The first offset that is still needed; None if nothing is held."""
+        """The first offset that is still needed; None if nothing is."""
         offsets = [batches[0].segment for batches in self._open.values()]
-        oldest = self.counts.oldest()
-        if oldest is not None:
-            offsets.append(oldest)
+        others = self.counts.oldest(), self.unsettled.oldest()
+        offsets += [each for each in others if each is not None]
         return min(offsets, default=None)
 
     # ---- batches
@@ -111,13 +112,16 @@ class HeldIndex:
     ) -> Iterator[None]:
         """Takes a batch of released records, which are no longer held."""
         body = read_body(data, at, header)
+        oldest_offset: int = header.base_offset
         for count, record in enumerate(split_records(body, header.record_count)):
             origin = origin_of(record)
             if origin is not None and origin.held_offset >= log_start_offset:
                 self.queue.add(DueEntry(origin.due_ms, origin.held_offset))
                 self.counts.remove(self._segment_of(origin.held_offset))
+                oldest_offset = min(oldest_offset, origin.held_offset)
             if not count % _STEP_RECORDS:
                 yield
+        self.unsettled.add(header.next_offset, oldest_offset)
 
     def committed_by(self, data: Buffer, at: int, header: BatchHeader) -> list[HeldBatch]:
         """The held batches that a marker commits: they have to be read before it is taken."""
@@ -133,9 +137,12 @@ class HeldIndex:
 
     # ---- records
 
-    def removed(self, entry: DueEntry) -> None:
-        """A record was released or cancelled by this leader."""
-        self.counts.remove(self._segment_of(entry.offset))
+    def removed(self, entries: Sequence[DueEntry], end_offset: int) -> None:
+        """This leader has released records, or found them cancelled, with what is in the log before
+        `end_offset`."""
+        self.unsettled.add(end_offset, min(entry.offset for entry in entries))
+        for entry in entries:
+            self.counts.remove(self._segment_of(entry.offset))
 
     def _cancels(self, body: bytes, walked: WalkedRecord, offset: int) -> bool:
         record, _ = split_record(body, walked[0])

@@ -12,6 +12,10 @@ class DelayGate(Protocol):
     """The held records of a partition, as its leader knows them. A log has one only while its
     replica leads."""
 
+    @property
+    def flushes_to(self) -> int:
+        """Retention waits until the log is flushed up to this offset."""
+
     def is_behind(self, now_ms: int) -> bool:
         """Whether records that are due are not released yet. Later ones have to wait behind
         them."""
@@ -21,7 +25,8 @@ class DelayGate(Protocol):
         more cancellations can be remembered."""
 
     def oldest_offset(self) -> int:
-        """Retention keeps the log from here on: the first record that is not released."""
+        """Retention keeps the log from here on: the first record whose release is not
+        appended, committed and on the device."""
 
 
 def gated(gate: DelayGate | None, opened: OpenedBatch, *, now_ms: int) -> OpenedBatch:

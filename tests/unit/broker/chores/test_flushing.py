@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ottla.broker.chores.flushing import Flushing
+from ottla.model import TopicPartition
 from ottla.storage.log.log import Log
 from tests.support.nodes.one_node import OneNode
 from tests.support.storage.batches import batch_of
@@ -89,3 +90,16 @@ def test_flush_ms_up_to_the_interval_flushes_at_once_and_none_never(
     flushed.flush_due(after_seconds=0 if is_flushed else 10**9)
     assert flushed.is_flushed() is is_flushed
     flushed.node.stop()
+
+
+def test_log_is_flushed_when_retention_waits_for_released_records() -> None:
+    flushed = FlushedNode(ottla_delivery_delay_enable="true")
+    flushed.append()
+    flushed.flush_due()
+    assert not flushed.is_flushed()
+
+    held = flushed.node.broker.delays.get(TopicPartition(TOPIC, 0))
+    assert held is not None
+    held.flushes_to = flushed.log.log_end_offset
+    flushed.flush_due()
+    assert flushed.is_flushed()

@@ -258,8 +258,57 @@ def test_retention_keeps_what_is_held(node: OneNode) -> None:
     topic.wait(5)
 
     assert 0 < start <= 10
+    log.flush()
     log.delete_expired_segments(now_ms=topic.now_ms + 10_000)
     assert log.log_start_offset > 10
+
+
+@pytest.mark.parametrize("lacks", ["high_watermark", "recovery_point"])
+def test_retention_keeps_held_records_until_their_release_is_safe(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    topic = DelayedTopic(node, {"retention.ms": "1000", "segment.ms": "1"})
+    topic.send(due(b"held", topic.now_ms + 5_000))
+    topic.wait(0.1)
+    topic.send(due(b"direct"))
+    topic.wait(0.1)
+    log = node.log(NAME)
+    log.flush()
+    with monkeypatch.context() as context:
+        if lacks == "high_watermark":
+            context.setattr(type(log), "advance_high_watermark", lambda *_: None)
+        topic.wait(5.2)
+        if lacks == "high_watermark":
+            log.flush()
+        assert topic.held.record_count == 0
+        log.delete_expired_segments(now_ms=topic.now_ms)
+        assert log.log_start_offset == 0
+
+    if lacks == "recovery_point":
+        assert topic.held.flushes_to > log.recovery_point
+    else:
+        topic.send(due(b"direct"))
+    log.flush()
+    log.delete_expired_segments(now_ms=topic.now_ms)
+    assert log.log_start_offset > 0
+
+
+def test_a_new_leader_keeps_held_records_until_their_release_is_safe(
+    start_node: StartNode,
+) -> None:
+    disk = SimulatedDisk()
+    topic = DelayedTopic(start_node(disk), {"retention.ms": "1000", "segment.ms": "1"})
+    topic.send(due(b"held", topic.now_ms + 500))
+    topic.wait(1)
+    topic.node.stop()
+    topic.node = start_node(disk)
+    topic.wait(0.1)
+    log = topic.node.log(NAME)
+
+    log.recovery_point = 1
+    assert topic.held.oldest_offset() == 0
+    log.recovery_point = log.log_end_offset
+    assert topic.held.oldest_offset() == log.log_end_offset
 
 
 def test_consumers_read_large_held_batches_away(topic: DelayedTopic) -> None:
