@@ -24,6 +24,7 @@ class GoTest(NamedTuple):
     module: str
     version: str
     name: str
+    package: str = "."
 
     def __str__(self) -> str:
         return f"{self.module.rpartition('/')[2]} {self.name}"
@@ -38,8 +39,16 @@ class GoTest(NamedTuple):
             _replace_environment(source)
         else:
             _replace_address(source, bootstrap)
-        command = ["test", *tags, "-run", f"^{self.name}$", "-v", "-count", "1", "."]
-        ran = _go(command, source, {"OTTLA_BOOTSTRAP": bootstrap, "KAFKA_VERSION": KAFKA_VERSION})
+        command = ["test", *tags, "-run", f"^{self.name}$", "-v", "-count", "1", self.package]
+        environment = {
+            "OTTLA_BOOTSTRAP": bootstrap,
+            "KAFKA_VERSION": KAFKA_VERSION,
+            # Of franz-go's tests: one node, and fewer records than the half million of a soak.
+            "KGO_SEEDS": bootstrap,
+            "KGO_TEST_RF": "1",
+            "KGO_TEST_RECORDS": "20000",
+        }
+        ran = _go(command, source, environment)
         output = ran.stdout + ran.stderr
         assert ran.returncode == 0, output[-_SHOWN_CHARACTERS:]
         # Also a name that no test has would pass.

@@ -1,4 +1,5 @@
-"""The tests of quotas of clients in Go pass on a node, as far as tests.allow lists them."""
+"""The tests of clients in Go, of quotas and share groups, pass on a node, as far as tests.allow
+lists them."""
 
 from __future__ import annotations
 
