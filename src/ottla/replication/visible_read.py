@@ -8,8 +8,9 @@ from ottla.replication.partition_read import PartitionRead
 from ottla.storage.batches.visible_batches import visible_batches
 from ottla.storage.files.file_slice import FileSlice, MemorySlice
 
-# Read at once: copied in a fraction of a millisecond.
-READ_BYTES_MAX: Final = 1 << 20
+# Read at once by a request, of all its partitions: checked in a few milliseconds, even in small
+# batches.
+READ_BYTES_MAX: Final = 256 << 10
 
 
 class ColdReadError(Exception):

@@ -17,19 +17,19 @@ from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.read_replicas import preferred_read_replica
 from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
-from ottla.broker.fetching.warm_up import WarmUp
+from ottla.broker.fetching.warm_up import WarmUp, records_to_send
 from ottla.broker.network.handling import RequestContext
 from ottla.broker.network.leader_hints import LeaderHints
 from ottla.broker.network.pending import Pending
 from ottla.broker.replicas.storage_failures import StorageFailures
-from ottla.model import Buffer, KafkaError, TopicPartition
+from ottla.model import KafkaError, TopicPartition
 from ottla.replication.partition import Isolation, Partition, PartitionRead
 from ottla.replication.partitions import Partitions
 from ottla.replication.topic_traffic import TopicTraffic
 from ottla.replication.visible_read import READ_BYTES_MAX, ColdReadError, visible_read
 from ottla.runtime.clock import Clock
 from ottla.security.acls.acl import AclOperation, ResourceType
-from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice, MemorySlice
+from ottla.storage.files.file_slice import FileSlice
 from ottla.wire.messages.fetch import (
     AbortedTransaction,
     FetchableTopicResponse,
@@ -95,7 +95,16 @@ class _Answer(NamedTuple):
 class _Found:
     """The results of reading all partitions of a fetch once."""
 
-    __slots__ = ("answers", "cold", "is_urgent", "partitions", "size", "slices")
+    __slots__ = (
+        "answers",
+        "cold",
+        "delayed_left",
+        "is_urgent",
+        "partitions",
+        "size",
+        "slices",
+        "spent",
+    )
 
     def __init__(self) -> None:
         self.answers: list[_Answer] = []
@@ -104,7 +113,10 @@ class _Found:
         # What has to be in memory before held records can be left out.
         self.cold: list[FileSlice] = []
         self.size = 0
-        # Whether to respond at once: an error, or a preferred read replica.
+        # What was read, with the held records that were left out.
+        self.spent = 0
+        self.delayed_left = READ_BYTES_MAX
+        # Whether to respond at once: an error, a preferred read replica, or more to read.
         self.is_urgent = False
 
 
@@ -154,8 +166,8 @@ class _Reading:
 
     def read(self) -> _Found:
         found = _Found()
-        left = self.bytes_max
         for wanted in self.wanted:
+            left = max(self.bytes_max - found.spent, 0)
             try:
                 answer = self._read_partition(wanted, left, found)
             except KafkaError as error:
@@ -165,7 +177,8 @@ class _Reading:
                 found.is_urgent = True
             elif answer.read.records is not None:
                 found.size += answer.read.records.size
-                left = max(left - answer.read.records.size, 0)
+        if found.delayed_left <= 0 or found.size < self.bytes_max <= found.spent:
+            found.is_urgent = True
         return found
 
     def _read_partition(self, wanted: SessionPartition, bytes_left: int, found: _Found) -> _Answer:
@@ -213,15 +226,22 @@ class _Reading:
     ) -> PartitionRead:
         log = partition.log
         delays = log is not None and log.config.delays
+        if delays:
+            # A first batch that is larger is read, too: it might never be, otherwise.
+            min_one_batch |= bytes_max > found.delayed_left == READ_BYTES_MAX
+            bytes_max = max(min(bytes_max, found.delayed_left), 0)
         with self.node.failures.translated(partition):
             read = partition.read(
                 offset,
-                bytes_max=min(bytes_max, READ_BYTES_MAX) if delays else bytes_max,
+                bytes_max=bytes_max,
                 isolation=self._isolation,
                 min_one_batch=min_one_batch,
             )
+            size = 0 if read.records is None else read.records.size
+            found.spent += size
             if not delays:
                 return read
+            found.delayed_left -= size
             try:
                 return visible_read(read, may_wait=self.has_warmed)
             except ColdReadError as cold:
@@ -320,17 +340,6 @@ def _message(answer: _Answer, found: _Found) -> PartitionData:
         preferred_read_replica=answer.preferred_read_replica,
         records=b"" if records is None else records_to_send(records, found.slices),
     )
-
-
-def records_to_send(records: FileSlice | MemorySlice, slices: list[FileSlice]) -> Buffer:
-    """Returns a copy of small cached records. Larger ones are sent from the file: returns the slice
-    and adds it to `slices`."""
-    if isinstance(records, MemorySlice):
-        return records.data
-    if records.size <= COPIED_BYTES_MAX and (data := records.read_cached()) is not None:
-        return data
-    slices.append(records)
-    return records  # type: ignore[return-value]  # sized, and sent as a file
 
 
 class _Waiting:

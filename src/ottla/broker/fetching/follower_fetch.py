@@ -11,11 +11,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from ottla.broker.fetching.consumer_fetch import records_to_send
 from ottla.broker.fetching.fetch_session import FetchSession
 from ottla.broker.fetching.follower_changes import FollowerChanges
 from ottla.broker.fetching.session_partition import SessionPartition, wanted_of
-from ottla.broker.fetching.warm_up import WarmUp
+from ottla.broker.fetching.warm_up import WarmUp, records_to_send
 from ottla.broker.network.pending import Pending
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.model import KafkaError, Uuid

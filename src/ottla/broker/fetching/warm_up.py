@@ -6,9 +6,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ottla.broker.network.pending import Pending
+from ottla.model import Buffer
 from ottla.runtime.background import Background
 from ottla.runtime.tasks import Tasks
-from ottla.storage.files.file_slice import FileSlice
+from ottla.storage.files.file_slice import COPIED_BYTES_MAX, FileSlice, MemorySlice
 from ottla.wire.messages.fetch import FetchResponse
 
 
@@ -56,3 +57,14 @@ class WarmUp:
             # A failed read fails again when the records are sent, and is handled there.
             with suppress(OSError):
                 await self._background.run(each.warm)
+
+
+def records_to_send(records: FileSlice | MemorySlice, slices: list[FileSlice]) -> Buffer:
+    """Returns a copy of small cached records. Larger ones are sent from the file: returns the slice
+    and adds it to `slices`."""
+    if isinstance(records, MemorySlice):
+        return records.data
+    if records.size <= COPIED_BYTES_MAX and (data := records.read_cached()) is not None:
+        return data
+    slices.append(records)
+    return records  # type: ignore[return-value]  # sized, and sent as a file

@@ -103,3 +103,4 @@ def test_log_is_flushed_when_retention_waits_for_released_records() -> None:
     held.flushes_to = flushed.log.log_end_offset
     flushed.flush_due()
     assert flushed.is_flushed()
+    flushed.node.stop()

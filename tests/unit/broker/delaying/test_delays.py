@@ -9,11 +9,14 @@ import pytest
 
 from ottla.broker.delaying.held_partition import HeldPartition
 from ottla.broker.delaying.release_batch import DueRecord
-from ottla.model import ErrorCode, ProducerEpoch, ProducerId
+from ottla.model import Buffer, ErrorCode, ProducerEpoch, ProducerId
+from ottla.replication.visible_read import READ_BYTES_MAX
 from ottla.simulation import SimulatedDisk
+from ottla.storage.batches.visible_batches import visible_batches
 from ottla.storage.delays.held_index import HeldIndex
+from ottla.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from ottla.wire.records import Codec, ControlRecordType, build_batch, iterate_batches
-from tests.support.delays.delayed_topic import NAME, DelayedTopic, due, numbered
+from tests.support.delays.delayed_topic import ENABLED, NAME, DelayedTopic, due, numbered
 from tests.support.nodes.one_node import OneNode, StartNode
 
 
@@ -454,3 +457,57 @@ def test_a_partition_that_is_given_up_releases_no_more(
     topic.wait(2)
 
     assert len(topic.values()) == 500
+
+
+def _fetch_all(node: OneNode, partitions: int, bytes_max: int) -> list[int]:
+    """Returns how many bytes a consumer gets of each partition."""
+    request = FetchRequest(
+        max_wait_ms=60_000,
+        min_bytes=bytes_max,
+        max_bytes=bytes_max,
+        session_epoch=-1,
+        topics=[
+            FetchTopic(
+                topic=NAME,
+                partitions=[
+                    FetchPartition(partition=each, fetch_offset=0, partition_max_bytes=1 << 20)
+                    for each in range(partitions)
+                ],
+            )
+        ],
+    )
+    response = node.send_request(request, 11)
+    return [len(each.records or b"") for each in response.responses[0].partitions]
+
+
+@pytest.mark.parametrize("bytes_max", [1 << 20, 100 << 10])
+def test_a_fetch_reads_no_more_held_records_than_it_may(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch, bytes_max: int
+) -> None:
+    node.create_topic(NAME, partitions=4, configs=ENABLED)
+    at_ms = node.clock.now_ms() + 60_000
+    batch = bytes(build_batch(numbered(due(bytes(1_000), at_ms) for _ in range(10))))
+    for index in range(4):
+        for _ in range(20):
+            node.append(NAME, batch, index=index)
+    read = []
+
+    def counting(data: Buffer) -> Buffer:
+        read.append(len(data))
+        return visible_batches(data)
+
+    monkeypatch.setattr("ottla.replication.visible_read.visible_batches", counting)
+    sizes = _fetch_all(node, 4, bytes_max)
+
+    assert 0 < sum(read) <= min(bytes_max, READ_BYTES_MAX)
+    # It is answered at once, though its marker has fewer bytes than the request asks for.
+    assert sizes[0] > 0
+    assert sizes[-1] == 0
+
+
+def test_a_batch_larger_than_what_a_fetch_reads_is_read(node: OneNode) -> None:
+    topic = DelayedTopic(node)
+    topic.send(due(bytes(READ_BYTES_MAX + 1_000), topic.now_ms + 60_000))
+    topic.send(due(b"direct"))
+
+    assert topic.values() == [b"direct"]
