@@ -34,6 +34,7 @@ from ottla.runtime.wakeup import Wakeup
 from ottla.storage.batches.leader_batch import Origin
 from ottla.storage.delays.due_entry import DueEntry
 from ottla.storage.delays.due_run import merge_runs
+from ottla.storage.delays.held_index import OPEN_BATCHES_MAX
 from ottla.storage.files.file_slice import FileSlice
 from ottla.storage.log.log import Log
 from ottla.wire.errors import ProtocolError
@@ -122,21 +123,28 @@ class HeldPartition:
         return first is not None and first.due_ms <= now_ms
 
     def require_room(self, record_count: int, size: int, *, cancels: bool) -> None:
-        config, counts = self.log.config, self._held.index.counts
+        config, index = self.log.config, self._held.index
         if cancels:
-            self._held.index.cancellations.require_room(self._context.clock.now_ms())
-        if counts.records + record_count > config.delay_records_max:
+            index.cancellations.require_room(self._context.clock.now_ms())
+        held = index.counts.records + index.open_records
+        if held + record_count > config.delay_records_max:
+            raise self._full(f"{held} records", "records", config.delay_records_max)
+        held = index.counts.size + index.open_size
+        if held + size > config.delay_bytes_max:
+            raise self._full(f"{held} bytes", "bytes", config.delay_bytes_max)
+        if index.open_batches >= OPEN_BATCHES_MAX:
             raise KafkaError(
                 ErrorCode.POLICY_VIOLATION,
-                f"{self._partition.name} holds {counts.records} records until they are due; "
-                f"ottla.delivery.delay.records.max is {config.delay_records_max}",
+                f"{self._partition.name} has {index.open_batches} held batches of open "
+                "transactions; end some, or send larger batches",
             )
-        if counts.size + size > config.delay_bytes_max:
-            raise KafkaError(
-                ErrorCode.POLICY_VIOLATION,
-                f"{self._partition.name} holds {counts.size} bytes until they are due; "
-                f"ottla.delivery.delay.bytes.max is {config.delay_bytes_max}",
-            )
+
+    def _full(self, held: str, limit: str, limit_max: int) -> KafkaError:
+        return KafkaError(
+            ErrorCode.POLICY_VIOLATION,
+            f"{self._partition.name} holds {held} until they are due; "
+            f"ottla.delivery.delay.{limit}.max is {limit_max}",
+        )
 
     def oldest_offset(self) -> int:
         log, held = self.log, self._held

@@ -33,6 +33,8 @@ from ottla.wire.records.record import WalkedRecord, walk_records
 
 # Records between two steps: less than a millisecond.
 _STEP_RECORDS: Final = 200
+# Batches of open transactions, of some 200 bytes of memory each.
+OPEN_BATCHES_MAX: Final = 100_000
 
 
 class HeldBatch(NamedTuple):
@@ -42,6 +44,7 @@ class HeldBatch(NamedTuple):
     segment: int
     position: int
     size: int
+    record_count: int
 
 
 class HeldIndex:
@@ -55,6 +58,9 @@ class HeldIndex:
         self._segment_of = segment_of
         # By producer id.
         self._open: dict[int, list[HeldBatch]] = {}
+        self.open_batches = 0
+        self.open_records = 0
+        self.open_size = 0
         self._latest_due_ms = 0
 
     def oldest_offset(self) -> int | None:
@@ -71,8 +77,10 @@ class HeldIndex:
     ) -> Iterator[None]:
         """Takes a held batch in steps; `position` is where it is in the segment's file."""
         if header.is_transactional:
-            batch = HeldBatch(header.base_offset, segment, position, header.size_in_bytes)
+            size, records = header.size_in_bytes, header.record_count
+            batch = HeldBatch(header.base_offset, segment, position, size, records)
             self._open.setdefault(header.producer_id, []).append(batch)
+            self._count_open(batch, 1)
             return
         yield from self.hold_committed(data, at, header, segment=segment, position=position)
 
@@ -133,7 +141,13 @@ class HeldIndex:
 
     def end_transaction(self, producer_id: int) -> None:
         """Takes a marker, after what it commits."""
-        self._open.pop(producer_id, None)
+        for batch in self._open.pop(producer_id, ()):
+            self._count_open(batch, -1)
+
+    def _count_open(self, batch: HeldBatch, sign: int) -> None:
+        self.open_batches += sign
+        self.open_records += sign * batch.record_count
+        self.open_size += sign * batch.size
 
     # ---- records
 

@@ -9,7 +9,7 @@ import pytest
 
 from ottla.broker.delaying.held_partition import HeldPartition
 from ottla.broker.delaying.release_batch import DueRecord
-from ottla.model import Buffer, ErrorCode, ProducerEpoch, ProducerId
+from ottla.model import Buffer, ErrorCode, KafkaError, ProducerEpoch, ProducerId
 from ottla.replication.visible_read import READ_BYTES_MAX
 from ottla.simulation import SimulatedDisk
 from ottla.storage.batches.visible_batches import visible_batches
@@ -323,13 +323,13 @@ def test_consumers_read_large_held_batches_away(topic: DelayedTopic) -> None:
     assert topic.held.record_count == 6_000
 
 
-def _open_transaction(topic: DelayedTopic, *values: bytes) -> None:
+def _open_transaction(topic: DelayedTopic, *values: bytes, sequence: int = 0) -> None:
     at_ms = topic.now_ms + 1_000
     batch = build_batch(
         numbered(due(value, at_ms) for value in values),
         producer_id=ProducerId(7),
         producer_epoch=ProducerEpoch(0),
-        base_sequence=0,
+        base_sequence=sequence,
         is_transactional=True,
     )
     topic.node.append(NAME, batch)
@@ -486,7 +486,7 @@ def test_a_fetch_reads_no_more_held_records_than_it_may(
 ) -> None:
     node.create_topic(NAME, partitions=4, configs=ENABLED)
     at_ms = node.clock.now_ms() + 60_000
-    batch = bytes(build_batch(numbered(due(bytes(1_000), at_ms) for _ in range(10))))
+    batch = build_batch(numbered(due(bytes(1_000), at_ms) for _ in range(10)))
     for index in range(4):
         for _ in range(20):
             node.append(NAME, batch, index=index)
@@ -511,3 +511,32 @@ def test_a_batch_larger_than_what_a_fetch_reads_is_read(node: OneNode) -> None:
     topic.send(due(b"direct"))
 
     assert topic.values() == [b"direct"]
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        {"ottla.delivery.delay.records.max": "3"},
+        {"ottla.delivery.delay.bytes.max": "300"},
+        {},
+    ],
+    ids=["records", "bytes", "batches"],
+)
+def test_open_transactions_count_as_held(
+    node: OneNode, monkeypatch: pytest.MonkeyPatch, configs: dict[str, str]
+) -> None:
+    topic = DelayedTopic(node, configs)
+    if not configs:
+        monkeypatch.setattr("ottla.broker.delaying.held_partition.OPEN_BATCHES_MAX", 1)
+    _open_transaction(topic, bytes(50), bytes(50))
+    with pytest.raises(KafkaError) as refused:
+        _open_transaction(topic, bytes(50), bytes(50), sequence=2)
+    assert refused.value.code == ErrorCode.POLICY_VIOLATION
+
+    topic.end_transaction(7, ControlRecordType.ABORT)
+    _open_transaction(topic, bytes(50), bytes(50), sequence=2)
+    topic.end_transaction(7, ControlRecordType.COMMIT)
+    topic.wait(1.1)
+    assert len(topic.values()) == 2
+    index = topic.held._held.index
+    assert (index.open_batches, index.open_records, index.open_size) == (0, 0, 0)
