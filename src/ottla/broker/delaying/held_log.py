@@ -11,6 +11,7 @@ from typing import Final
 
 from ottla.broker.delaying.delay_context import DelayContext
 from ottla.model import Buffer, KafkaError
+from ottla.storage.delays.cancellations import CANCELLATIONS_MAX
 from ottla.storage.delays.due_queue import DueQueue
 from ottla.storage.delays.held_index import HeldBatch, HeldIndex
 from ottla.storage.files.file_slice import FileSlice
@@ -40,6 +41,7 @@ class HeldLog:
         self._is_reading = False
         # A batch was taken in part when something failed: the index has to be made again.
         self.is_torn = False
+        self._forgets_at = CANCELLATIONS_MAX
 
     @property
     def has_caught_up(self) -> bool:
@@ -80,13 +82,16 @@ class HeldLog:
                 return False
         return True
 
-    async def catch_up(self) -> None:
-        """Takes everything up to the log's end, in steps. Raises as `catch_up_now` does."""
+    async def catch_up(self, *, forgets: bool = False) -> None:
+        """Takes everything up to the log's end, in steps. It `forgets` cancellations of records
+        that are gone, if all held ones are in the queue. Raises as `catch_up_now` does."""
         self._is_reading = True
         try:
             while not self.has_caught_up:
                 before = self.scanned
                 await self._catch_up_a_piece()
+                if forgets:
+                    self._forget_cancellations()
                 if self.scanned == before:
                     raise ProtocolError(f"no batch of {self.log.partition} is at offset {before}")
         finally:
@@ -114,6 +119,13 @@ class HeldLog:
             if clock.monotonic() - started > _STEP_SECONDS:
                 await clock.sleep(0)
                 started = clock.monotonic()
+
+    def _forget_cancellations(self) -> None:
+        index = self.index
+        if len(index.cancellations) >= self._forgets_at:
+            first = index.queue.first()
+            index.forget_cancellations(None if first is None else first.due_ms)
+            self._forgets_at = max(CANCELLATIONS_MAX, 2 * len(index.cancellations))
 
     async def _take_committed(self, batch: HeldBatch) -> None:
         if batch.base_offset < self.log.log_start_offset:

@@ -125,7 +125,9 @@ class HeldPartition:
     def require_room(self, record_count: int, size: int, *, cancels: bool) -> None:
         config, index = self.log.config, self._held.index
         if cancels:
-            index.cancellations.require_room(self._context.clock.now_ms())
+            index.cancellations.require_room(
+                self._context.clock.now_ms(), lambda: index.forget_cancellations(self.next_due_ms)
+            )
         held = index.counts.records + index.open_records
         if held + record_count > config.delay_records_max:
             raise self._full(f"{held} records", "records", config.delay_records_max)
@@ -229,7 +231,7 @@ class HeldPartition:
         held, clock = self._held, self._context.clock
         self._put_back()
         if not held.has_caught_up:
-            await held.catch_up()
+            await held.catch_up(forgets=True)
         await self._maybe_merge()
         if self._is_over():
             return 0.0

@@ -20,7 +20,7 @@ from ottla.storage.batches.held_headers import (
     due_of,
     origin_of,
 )
-from ottla.storage.delays.cancellations import Cancellations
+from ottla.storage.delays.cancellations import UNDECIDED, Cancellations
 from ottla.storage.delays.due_entry import DueEntry
 from ottla.storage.delays.due_queue import DueQueue
 from ottla.storage.delays.held_counts import HeldCounts
@@ -130,6 +130,7 @@ class HeldIndex:
             if not count % _STEP_RECORDS:
                 yield
         self.unsettled.add(header.next_offset, oldest_offset)
+        self._maybe_clear()
 
     def committed_by(self, data: Buffer, at: int, header: BatchHeader) -> list[HeldBatch]:
         """The held batches that a marker commits: they have to be read before it is taken."""
@@ -143,6 +144,7 @@ class HeldIndex:
         """Takes a marker, after what it commits."""
         for batch in self._open.pop(producer_id, ()):
             self._count_open(batch, -1)
+        self._maybe_clear()
 
     def _count_open(self, batch: HeldBatch, sign: int) -> None:
         self.open_batches += sign
@@ -157,12 +159,30 @@ class HeldIndex:
         self.unsettled.add(end_offset, min(entry.offset for entry in entries))
         for entry in entries:
             self.counts.remove(self._segment_of(entry.offset))
+        self._maybe_clear()
+
+    def forget_cancellations(self, first_due_ms: int | None) -> None:
+        """Given when the first of the held records is due, or None if none is held."""
+        self.cancellations.forget_unneeded(
+            first_due_ms=UNDECIDED if first_due_ms is None else first_due_ms,
+            latest_due_ms=self._latest_due_ms,
+            open_from=min((each[0].base_offset for each in self._open.values()), default=None),
+        )
+
+    def _maybe_clear(self) -> None:
+        if self._is_empty:
+            self.cancellations.clear()
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there is nothing that could be cancelled."""
+        return not (self.counts.records or self._open)
 
     def _cancels(self, body: bytes, walked: WalkedRecord, offset: int) -> bool:
         record, _ = split_record(body, walked[0])
         if not asked_of(record).is_cancel:
             return False
-        if record.key is not None:
-            until_ms = self._latest_due_ms
+        if record.key is not None and not self._is_empty:
+            until_ms = UNDECIDED if self._open else self._latest_due_ms
             self.cancellations.add(record.key, offset, needed_until_ms=until_ms)
         return True

@@ -540,3 +540,70 @@ def test_open_transactions_count_as_held(
     assert len(topic.values()) == 2
     index = topic.held._held.index
     assert (index.open_batches, index.open_records, index.open_size) == (0, 0, 0)
+
+
+def _cancellations(topic: DelayedTopic) -> int:
+    return len(topic.held._held.index.cancellations)
+
+
+def test_cancellations_are_forgotten_when_nothing_is_held(topic: DelayedTopic) -> None:
+    topic.send(due(b"", key=b"nothing", cancels=True))
+    assert _cancellations(topic) == 0
+
+    topic.send(due(b"1", topic.now_ms + 1_000, key=b"a"))
+    topic.send(due(b"", key=b"a", cancels=True))
+    assert _cancellations(topic) == 1
+    topic.wait(1.1)
+    assert _cancellations(topic) == 0
+
+    _open_transaction(topic, b"2")
+    topic.send(due(b"", key=b"a", cancels=True))
+    assert _cancellations(topic) == 1
+    topic.end_transaction(7, ControlRecordType.ABORT)
+    assert _cancellations(topic) == 0
+    assert topic.values() == []
+
+
+def test_a_record_that_is_due_stays_cancelled_though_others_are_forgotten(
+    start_node: StartNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its leader is late: the time at which it was due has passed."""
+    monkeypatch.setattr("ottla.storage.delays.cancellations.CANCELLATIONS_MAX", 2)
+    monkeypatch.setattr("ottla.broker.delaying.held_log.CANCELLATIONS_MAX", 2)
+    disk = SimulatedDisk()
+    topic = DelayedTopic(start_node(disk))
+    now = topic.now_ms
+    for key in (b"a", b"b"):
+        topic.send(due(b"gone", now + 100, key=key))
+        topic.send(due(b"", key=key, cancels=True))
+    topic.wait(0.2)
+    topic.send(due(b"late", now + 1_000, key=b"c"), due(b"kept", now + 60_000))
+    topic.send(due(b"", key=b"c", cancels=True))
+    topic.node.stop()
+    topic.node = start_node(disk)
+    topic.node.clock.jump_wall_clock(10_000)
+    topic.wait(1.1)
+
+    assert topic.values() == []
+    assert topic.held.record_count == 1
+
+
+def test_a_new_leader_forgets_cancellations_that_it_does_not_need(
+    start_node: StartNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ottla.broker.delaying.held_log.CANCELLATIONS_MAX", 2)
+    disk = SimulatedDisk()
+    topic = DelayedTopic(start_node(disk))
+    now = topic.now_ms
+    topic.send(due(b"released", now + 100))
+    for key in (b"a", b"b"):
+        topic.send(due(b"", key=key, cancels=True))
+    topic.send(due(b"kept", now + 60_000))
+    topic.wait(0.2)
+    assert _cancellations(topic) == 2
+    topic.node.stop()
+    topic.node = start_node(disk)
+    topic.wait(0.2)
+
+    assert topic.held.record_count == 1
+    assert _cancellations(topic) == 0
