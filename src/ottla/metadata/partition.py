@@ -22,10 +22,11 @@ RECOVERED: Final = 0
 RECOVERING: Final = 1
 RECOVERY_STATE_UNCHANGED: Final = -1
 
-# Reserved directory ids (KIP-858): for replicas from before directories were assigned, and for
-# replicas whose broker has not chosen a directory yet.
+# Reserved directory ids (KIP-858): for replicas from before directories were assigned, for replicas
+# whose broker has not chosen a directory yet, and for those whose log is lost.
 MIGRATING_DIRECTORY: Final = ZERO_UUID
 UNASSIGNED_DIRECTORY: Final = Uuid(bytes(15) + b"\x01")
+LOST_DIRECTORY: Final = Uuid(bytes(15) + b"\x02")
 
 # Maps each tuple to itself, to replace a new tuple by an equal existing one.
 SharedTuples: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...]]
@@ -47,6 +48,11 @@ class PartitionRegistration(NamedTuple):
     @property
     def preferred_leader(self) -> int:
         return self.replicas[0] if self.replicas else NO_LEADER
+
+    @property
+    def complete_replicas(self) -> tuple[int, ...]:
+        """Those that can be elected without loss."""
+        return self.isr + self.eligible_leader_replicas
 
     def directory_of(self, replica: int) -> Uuid:
         return self.directories[self.replicas.index(replica)]

@@ -28,6 +28,7 @@ from ottla.broker.replicas.stray_logs import set_copies_aside, set_strays_aside
 from ottla.broker.replicas.whole_steps import run_whole
 from ottla.configs import ConfigResourceType
 from ottla.metadata import MetadataDelta, PartitionRegistration, TopicImage
+from ottla.metadata.partition import LOST_DIRECTORY
 from ottla.model import LeaderEpoch, NodeId, TopicPartition
 from ottla.replication.partition import Partition
 from ottla.replication.partitions import Partitions
@@ -120,7 +121,7 @@ class LocalReplicas:
             for replica in self._replicas(topic, topic.partitions)
             if not self._follow(replica)
         ]
-        missing = await self._restore(missing)
+        missing = await self._restore(missing, *(each.delta for each in self._waiting))
         for directory, placed in self._place(missing, are_new=False).items():
             try:
                 directory.prepare_logs({each.name: each.topic.id for each in placed})
@@ -219,23 +220,21 @@ class LocalReplicas:
         moved: list[TopicPartition] = []
         for topic_id, changed in delta.partitions_changed.items():
             topic = self._cluster.image.topics.by_id.get(topic_id)
-            # If the topic is already gone, a later delta removes it.
-            if topic is not None:
+            if topic is None:
+                self._removed_logs.skip(topic_id)  # A later delta removes it.
+            else:
                 new += [each for each in self._replicas(topic, changed) if not self._follow(each)]
                 moved += self._moved_away(topic, changed)
         await self._removed_logs.remove(dict.fromkeys(moved))
-        await self._create(await self._restore(new))
+        await self._create(await self._restore(new, delta))
 
     def _moved_away(self, topic: TopicImage, indexes: Iterable[int]) -> list[TopicPartition]:
         """Removes partitions that no longer have a replica on this node, and returns their
         names."""
-        names = []
+        names, node_id = [], self._cluster.node_id
         for index in indexes:
             partition = self._partitions.get(TopicPartition(topic.name, index))
-            if (
-                partition is not None
-                and self._cluster.node_id not in topic.partitions[index].replicas
-            ):
+            if partition is not None and node_id not in topic.partitions[index].replicas:
                 self._replication.forget(partition)
                 self._partitions.remove(partition)
                 names.append(partition.name)
@@ -283,13 +282,13 @@ class LocalReplicas:
 
     # ---- new and restored logs
 
-    async def _restore(self, replicas: list[_Replica]) -> list[_Replica]:
+    async def _restore(self, replicas: list[_Replica], *deltas: MetadataDelta) -> list[_Replica]:
         """Takes the logs of restored topics into use. Returns the other replicas."""
         restorable = {
-            each.name: Restorable(each.topic.id, self._log_config(each.topic.name))
-            for each in replicas
+            name: Restorable(topic.id, registration, self._log_config(topic.name))
+            for topic, name, registration in replicas
         }
-        restored = await self._removed_logs.restore(restorable)
+        restored = await self._removed_logs.restore(restorable, deltas)
         rest = []
         for replica in replicas:
             found = restored.get(replica.name)
@@ -317,9 +316,11 @@ class LocalReplicas:
                     await clock.sleep(0)
                     started = clock.monotonic()
 
-    def _report_directory(self, directory: LogDirectory, replicas: list[_Replica]) -> None:
-        """Reports to the controller the replicas whose directory this node chose itself."""
-        node_id, directory_id = self._cluster.node_id, directory.id
+    def _report_directory(self, directory: LogDirectory | None, replicas: list[_Replica]) -> None:
+        """Reports the replicas whose directory this node chose itself, or who have lost theirs:
+        these leave the ISR, and are offline after a restart, too."""
+        node_id = self._cluster.node_id
+        directory_id = LOST_DIRECTORY if directory is None else directory.id
         chosen = [
             (each.topic.id, each.name.partition)
             for each in replicas
@@ -394,10 +395,8 @@ class LocalReplicas:
 
     def _logs_of(self, topic_name: str) -> list[Log]:
         topic = self._cluster.image.topics.by_name.get(topic_name)
-        found = [
-            self._logs.get(TopicPartition(topic_name, index))
-            for index in (() if topic is None else topic.partitions)
-        ]
+        indexes = () if topic is None else topic.partitions
+        found = [self._logs.get(TopicPartition(topic_name, index)) for index in indexes]
         return [log for log in found if log is not None]
 
     def follow_broker_configs(self) -> None:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from ottla.broker.control.cluster_view import ClusterView
 from ottla.broker.replicas.storage_failures import StorageFailures
 from ottla.broker.replicas.whole_steps import run_whole
-from ottla.metadata import MetadataImage
+from ottla.metadata import MetadataDelta, MetadataImage, PartitionRegistration
 from ottla.model import TopicPartition, Uuid
 from ottla.runtime.background import Background
 from ottla.runtime.clock import Clock
@@ -40,13 +40,14 @@ class Restorable(NamedTuple):
     """A replica whose log may be one of a deleted topic."""
 
     topic_id: Uuid
+    registration: PartitionRegistration
     config: LogConfig
 
 
 class RestoredReplica(NamedTuple):
-    """`log` is None if it cannot be opened."""
+    """`log` is None if it cannot be opened, and `directory` too if there is none."""
 
-    directory: LogDirectory
+    directory: LogDirectory | None
     log: Log | None
 
 
@@ -70,8 +71,16 @@ class RemovedLogs:
         self._background = background
         self._logs = logs
         self._failures = failures
+        # Topics that were deleted before this node created their logs.
+        self._never_created: set[Uuid] = set()
 
     # ---- out of use
+
+    def skip(self, topic_id: Uuid) -> None:
+        """The topic was deleted before this node created its logs."""
+        image = self._cluster.image
+        known = {each for each in self._never_created if may_return(image, each)}
+        self._never_created = {*known, topic_id}
 
     async def remove(self, topic_ids: Mapping[TopicPartition, Uuid | None]) -> None:
         """Removes logs. The topic id is None for a log that is purged in any case."""
@@ -143,9 +152,10 @@ class RemovedLogs:
     # ---- into use again
 
     async def restore(
-        self, replicas: Mapping[TopicPartition, Restorable]
+        self, replicas: Mapping[TopicPartition, Restorable], deltas: Collection[MetadataDelta]
     ) -> dict[TopicPartition, RestoredReplica]:
-        """Opens the logs of those replicas that have one among the deleted logs."""
+        """Opens the logs of those replicas that have one among the deleted logs. `deltas` are those
+        that are applied."""
         found: dict[LogDirectory, dict[TopicPartition, DeletedLog]] = defaultdict(dict)
         for name, replica in replicas.items():
             for directory in self._logs.directories:
@@ -154,6 +164,11 @@ class RemovedLogs:
                     found[directory][name] = deleted
                     break
         restored: dict[TopicPartition, RestoredReplica] = {}
+        there = {name for logs in found.values() for name in logs}
+        for name, replica in replicas.items():
+            if name not in there and self._has_lost_log(replica, deltas):
+                _log.error("%s is offline: its topic was restored, but its log is missing", name)
+                restored[name] = RestoredReplica(None, None)
         for directory, logs in found.items():
             opened: dict[TopicPartition, Log] = {}
             try:
@@ -173,6 +188,16 @@ class RemovedLogs:
                 for name in logs:
                     restored.setdefault(name, RestoredReplica(directory, None))
         return restored
+
+    def _has_lost_log(self, replica: Restorable, deltas: Collection[MetadataDelta]) -> bool:
+        """Whether the topic is restored just now, and the metadata counts on this replica to have
+        all records. With an empty log it could be elected, and empty the other replicas too."""
+        topic_id = replica.topic_id
+        return (
+            self._cluster.node_id in replica.registration.complete_replicas
+            and topic_id not in self._never_created
+            and any(topic_id in delta.deleted_topics_changed for delta in deltas)
+        )
 
     async def _open(
         self, directory: LogDirectory, name: TopicPartition, config: LogConfig

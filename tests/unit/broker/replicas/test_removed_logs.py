@@ -9,6 +9,7 @@ import pytest
 
 from ottla.broker.chores.deleted_space import DeletedSpace
 from ottla.configs import ConfigResourceType
+from ottla.metadata.partition import LOST_DIRECTORY
 from ottla.model import ErrorCode, TopicPartition, Uuid, uuid_to_text
 from ottla.runtime.background import InlineBackground
 from ottla.security.acls.acl import AclOperation, ResourceType
@@ -267,6 +268,29 @@ def test_a_new_topic_has_no_records_of_one_that_was_deleted_while_the_disk_was_f
     if operation is Operation.WRITE:
         assert undelete(node, first, "renamed").error_code == 0
         assert end_offsets(node, "renamed") == [2, 2]
+
+
+def test_a_replica_whose_log_is_gone_is_offline_and_not_empty(
+    node: OneNode, start_node: StartNode
+) -> None:
+    delete(node)
+    disk = node.crash()
+    # As an older version does, or Apache Kafka.
+    for name in disk.list_directory("/data"):
+        if name.startswith("orders-0.") and name.endswith("-delete"):
+            for file in disk.list_directory(f"/data/{name}"):
+                disk.remove(f"/data/{name}/{file}")
+            disk.remove_directory(f"/data/{name}")
+    node = start_node(disk, configs=DAY)
+
+    assert undelete(node, only_deleted(node)).error_code == 0
+
+    for _ in range(2):
+        assert node.broker.partitions.by_name(TOPIC, 0).log is None
+        assert node.log(TOPIC, 1).log_end_offset == 2
+        registration = node.image.topics.by_name[TOPIC].partitions[0]
+        assert registration.directories == (LOST_DIRECTORY,)
+        node = start_node(node.crash(), configs=DAY)
 
 
 def test_only_what_a_client_may_describe_is_listed(node: OneNode) -> None:
