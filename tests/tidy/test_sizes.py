@@ -10,7 +10,7 @@ FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 
 LARGE_FILES = {
-    "ottla.broker.replicas.local_replicas": 406,
+    "ottla.broker.replicas.local_replicas": 405,
     "ottla.controller.quorum": 407,
     "ottla.replication.partition": 462,
     "ottla.storage.log.log": 435,
