@@ -59,11 +59,14 @@ class DeletedSpace:
 
     async def _reason(self, directory: LogDirectory) -> str | None:
         config = self._cluster.config
+        if 0 <= config.deleted_bytes_max < directory.deleted.size:
+            return "deleted topics have more bytes than ottla.delete.retention.bytes"
+        if any(each.deleted.purges for each in self._logs.directories):
+            # Directories may share a disk. What the last purge frees may be enough.
+            return None
         if directory.path in self._failures.full_paths:
             self._failures.full_paths.discard(directory.path)
             return "the disk is full"
-        if 0 <= config.deleted_bytes_max < directory.deleted.size:
-            return "deleted topics have more bytes than ottla.delete.retention.bytes"
         if not config.deleted_free_percent_min:
             return None
         try:

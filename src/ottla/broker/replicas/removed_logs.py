@@ -104,7 +104,7 @@ class RemovedLogs:
                     paths = await self._background.run(
                         directory.rename_aside, unique_ids, DirectoryState.DELETE
                     )
-                    self._tasks.start("purge", self._purge(directory, paths))
+                    self._start_purge(directory, paths)
             except OSError as error:
                 self._failures.directory_failed(directory.path, error)
 
@@ -131,7 +131,7 @@ class RemovedLogs:
                 directory.deleted.take(each)
             if gone:
                 paths = [directory.deleted.path_of(each) for each in gone]
-                self._tasks.start("purge", self._purge(directory, paths))
+                self._start_purge(directory, paths)
 
     async def settle(self, directory: LogDirectory) -> None:
         """Purges what earlier processes have left and no topic needs. Called after loading, when
@@ -142,12 +142,19 @@ class RemovedLogs:
                 path = directory.deleted.path_of(each)
                 await run_whole(self._background, directory.purge, path)
 
+    def _start_purge(self, directory: LogDirectory, paths: Iterable[str]) -> None:
+        directory.deleted.purges += 1
+        self._tasks.start("purge", self._purge(directory, paths))
+
     async def _purge(self, directory: LogDirectory, paths: Iterable[str]) -> None:
-        for path in paths:
-            try:
-                await self._background.run(directory.purge, path)
-            except OSError as error:
-                _log.warning("cannot remove %s now; the next start removes it: %s", path, error)
+        try:
+            for path in paths:
+                try:
+                    await self._background.run(directory.purge, path)
+                except OSError as error:
+                    _log.warning("cannot remove %s now; the next start removes it: %s", path, error)
+        finally:
+            directory.deleted.purges -= 1
 
     # ---- into use again
 

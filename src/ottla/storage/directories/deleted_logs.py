@@ -95,6 +95,8 @@ class DeletedLogs:
         self._disk = disk
         self._path = path
         self._aside: dict[ReplicaId, DeletedLog] = {}
+        # How many purges are removing files. Changed by the owner.
+        self.purges = 0
 
     def __iter__(self) -> Iterator[DeletedLog]:
         return iter(self._aside.values())

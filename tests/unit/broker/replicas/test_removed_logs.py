@@ -234,6 +234,26 @@ def test_deleted_topics_are_purged_beyond_the_limits_of_a_directory(
     assert not node.image.deleted_topics.by_id
 
 
+def test_no_other_topic_is_purged_before_the_files_of_the_last_one_are_removed(
+    start_node: StartNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = start_node(configs=DAY)
+    for name in ("a", "b", "c"):
+        node.create_topic(name)
+        delete(node, name)
+        node.clock.advance(1)
+    total = node.disk.space_total("/data")
+
+    def space_left(_disk: object, _path: str) -> int:
+        is_purged = not any(name.startswith("a-0") for name in node.names())
+        return total // 2 if is_purged else total // 50
+
+    monkeypatch.setattr(type(node.disk), "space_left", space_left)
+    for _ in range(2):
+        free_space(node)
+        assert [topic.name for topic in node.image.deleted_topics] == ["b", "c"]
+
+
 def test_a_log_that_cannot_be_opened_is_offline_and_is_not_lost(node: OneNode) -> None:
     node.log(TOPIC).flush()
     delete(node)
