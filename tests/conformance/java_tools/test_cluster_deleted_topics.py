@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from ottla.cli.main import make_app
 from tests.conformance.java_tools.cluster import ClusterTools
+from tests.support.nodes.cluster_processes import wait_until
 
 pytestmark = pytest.mark.java
 
@@ -21,6 +22,18 @@ def topic_id(tools: ClusterTools) -> str:
     found = re.search(r"TopicId: (\S{22})", tools("kafka-topics", "--describe", "--topic", TOPIC))
     assert found is not None
     return found[1]
+
+
+def sizes_of(tools: ClusterTools, name: str) -> list[int]:
+    """How large a partition's log is on each broker that has it."""
+    described = json.loads(tools("kafka-log-dirs", "--describe").splitlines()[-1])
+    return [
+        partition["size"]
+        for broker in described["brokers"]
+        for directory in broker["logDirs"]
+        for partition in directory["partitions"]
+        if partition["partition"] == name
+    ]
 
 
 def ottla(tools: ClusterTools, *arguments: str) -> str:
@@ -38,14 +51,12 @@ def test_a_topic_that_kafkas_tool_deletes_comes_back(tools: ClusterTools) -> Non
 
     tools("kafka-topics", "--delete", "--topic", TOPIC)
     assert TOPIC not in tools("kafka-topics", "--list").splitlines()
-    described = json.loads(tools("kafka-log-dirs", "--describe").splitlines()[-1])
-    shown = {
-        partition["partition"]: partition["size"]
-        for broker in described["brokers"]
-        for directory in broker["logDirs"]
-        for partition in directory["partitions"]
-    }
-    assert shown[f"{TOPIC}~{before}-0"] > sum(map(len, VALUES))
+    # The brokers set their logs aside one after the other, also after the deletion is answered.
+    wait_until(
+        lambda: len(sizes_of(tools, f"{TOPIC}~{before}-0")) == len(tools.cluster.running_brokers),
+        "all brokers show the log of the deleted topic",
+    )
+    assert all(size > sum(map(len, VALUES)) for size in sizes_of(tools, f"{TOPIC}~{before}-0"))
 
     (listed,) = (
         each
