@@ -25,6 +25,7 @@ from ottla.metadata.deleted_topic import (
     encode_partition,
 )
 from ottla.model import Uuid
+from ottla.tenancy.tenant import tenant_name_of, tenants_of
 from ottla.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ottla.wire.schema import Message
 from ottla.wire.stored.cluster_metadata.configs import ConfigRecord
@@ -40,20 +41,24 @@ def keeping_records(
     context: Context,
 ) -> list[Message]:
     """The records that keep topics which are about to be removed, and purge earlier ones if there
-    are more partitions than `ottla.delete.retention.partitions.max`. `purged` are purged by the
-    same operation."""
+    are more partitions than `ottla.delete.retention.partitions.max`: first those of the same
+    tenants or users, then those of all. `purged` are purged by the same operation."""
     records: list[Message] = []
+    tenants = tenants_of(image.cluster_configs)
+    owners: set[str] = set()
     room = context.node.deleted_partitions_max
     for topic in topics:
         config = context.node.topic_config(image.topic_configs(topic.name))
         if config.deleted_retention_ms > 0 and len(topic.partitions) <= room:
             room -= len(topic.partitions)
+            owners.add(_owner_of(topic, tenants))
             until_ms = context.now_ms + config.deleted_retention_ms
             records += _topic_records(image, topic, deleted_ms=context.now_ms, until_ms=until_ms)
     if records:
         is_full = False
         kept = [topic for topic in image.deleted_topics if topic.id not in purged]
-        for earlier in sorted(kept, key=_deleted_ms, reverse=True):
+        kept.sort(key=_deleted_ms, reverse=True)
+        for earlier in sorted(kept, key=lambda topic: _owner_of(topic, tenants) in owners):
             room -= len(earlier.partitions)
             is_full = is_full or room < 0
             if is_full:
@@ -96,6 +101,12 @@ def purge_expired_topics(
 
 def _expired(image: MetadataImage, now_ms: int) -> Iterator[DeletedTopic]:
     return (topic for topic in image.deleted_topics if topic.until_ms <= now_ms)
+
+
+def _owner_of(topic: TopicImage | DeletedTopic, tenants: Container[str]) -> str:
+    """The topic's tenant, or else the user that created it. Prefixes keep the two apart."""
+    tenant = tenant_name_of(topic.name)
+    return f"tenant:{tenant}" if tenant in tenants else f"user:{topic.owner}"
 
 
 def _deleted_ms(topic: DeletedTopic) -> int:

@@ -12,9 +12,11 @@ from ottla.controller.operations.fence_broker import fence_broker
 from ottla.metadata import MetadataImage, image_records
 from ottla.metadata.deleted_topic import DeletedTopic, decode_partition, encode_partition
 from ottla.metadata.difference import difference
+from ottla.metadata.topic_owner import topic_record
 from ottla.model import ErrorCode, Uuid, uuid_to_text
 from ottla.security.acls.acl import AclBinding, AclOperation, ResourceType
 from ottla.security.acls.rights import UNRESTRICTED, Rights
+from ottla.tenancy.tenant import SEPARATOR
 from ottla.wire.apis import ApiKey
 from ottla.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from ottla.wire.messages.create_topics import (
@@ -231,6 +233,28 @@ def test_the_topics_that_were_deleted_first_make_room() -> None:
     image, _ = delete(image, "orders", now_ms=NOW_MS + 2, **limit)
     assert deleted_names(image) == ["orders"]
     assert not any("~" in each.name and "orders" not in each.name for each in image.configs)
+
+
+def test_the_earlier_topics_of_the_same_user_are_purged_before_those_of_others() -> None:
+    image = image_of(features(), broker(1))
+    limit = {"ottla_delete_retention_partitions_max": "4"}
+    for at, (name, owner) in enumerate(
+        [("victims", "alice"), ("a", "eve"), ("b", "eve"), ("c", "eve"), ("d", "eve")]
+    ):
+        _, *partitions = topic(name, [1], *[[1]] * (name == "victims"))
+        created = topic_record(name, Uuid(name.encode().ljust(16, b".")), owner)
+        image, _ = delete(applied(image, [created, *partitions]), name, now_ms=NOW_MS + at, **limit)
+    assert deleted_names(image) == ["c", "d", "victims"]
+
+
+def test_the_earlier_topics_of_the_same_tenant_are_purged_before_those_of_others() -> None:
+    tenant = ConfigRecord(resource_type=4, resource_name="", name="ottla.tenant.eve", value="{}")
+    image = image_of(features(), broker(1), tenant)
+    limit = {"ottla_delete_retention_partitions_max": "2"}
+    for at, name in enumerate(["victims", f"eve{SEPARATOR}a", f"eve{SEPARATOR}b"]):
+        image = applied(image, topic(name, [1]))
+        image, _ = delete(image, name, now_ms=NOW_MS + at, **limit)
+    assert deleted_names(image) == [f"eve{SEPARATOR}b", "victims"]
 
 
 def test_a_topic_that_is_larger_than_the_room_is_not_kept() -> None:
