@@ -22,7 +22,7 @@ from ottla.wire.stored.cluster_metadata.topics import PartitionChangeRecord
 from tests.support.mutants.planting import Mutant, replacing
 
 
-async def _restores_nothing(_self: RemovedLogs, _replicas: Any) -> dict[Any, Any]:
+async def _restores_nothing(_self: RemovedLogs, _replicas: Any, _deltas: Any) -> dict[Any, Any]:
     """A restored topic begins anew."""
     return {}
 
