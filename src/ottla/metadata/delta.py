@@ -22,6 +22,8 @@ class MetadataDelta:
     topics_created: dict[Uuid, TopicImage] = field(default_factory=dict)
     # Their previous state. A topic created and removed within the delta is in neither dictionary.
     topics_removed: dict[Uuid, TopicImage] = field(default_factory=dict)
+    # Created and removed by the same records.
+    topics_skipped: set[Uuid] = field(default_factory=set, compare=False)
     # Previous values by topic id and partition, for existing topics; None for a new partition.
     partitions_changed: dict[Uuid, dict[int, PartitionRegistration | None]] = field(
         default_factory=dict
@@ -56,3 +58,5 @@ class MetadataDelta:
         self.partitions_changed.pop(topic.id, None)
         if self.topics_created.pop(topic.id, None) is None:
             self.topics_removed[topic.id] = topic
+        else:
+            self.topics_skipped.add(topic.id)

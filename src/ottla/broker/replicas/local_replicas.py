@@ -164,6 +164,8 @@ class LocalReplicas:
         """Starts to apply a committed delta, which the image already includes. Does not wait."""
         if delta.brokers_changed:
             self._replication.brokers_changed()
+        for topic_id in delta.topics_skipped:
+            self._removed_logs.skip(topic_id)
         if not (delta.topics_removed or delta.partitions_changed or delta.configs_changed):
             return
         try:
@@ -206,11 +208,9 @@ class LocalReplicas:
 
     async def _apply(self, delta: MetadataDelta) -> None:
         partitions = self._partitions
-        removed = [
-            partition
-            for topic_id in delta.topics_removed
-            for partition in partitions.remove_topic(topic_id)
-        ]
+        removed: list[Partition] = []
+        for topic_id in delta.topics_removed:
+            removed += partitions.remove_topic(topic_id)
         for partition in removed:
             self._replication.forget(partition)
         await self._removed_logs.remove({each.name: each.topic_id for each in removed})

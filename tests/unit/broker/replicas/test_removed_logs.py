@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 
@@ -311,6 +312,23 @@ def test_a_replica_whose_log_is_gone_is_offline_and_not_empty(
         registration = node.image.topics.by_name[TOPIC].partitions[0]
         assert registration.directories == (LOST_DIRECTORY,)
         node = start_node(node.crash(), configs=DAY)
+
+
+def test_a_topic_that_was_deleted_before_its_logs_were_created_can_be_restored(
+    start_node: StartNode,
+) -> None:
+    node = start_node(configs=DAY)
+    topic = CreatableTopic(name=TOPIC, num_partitions=2, replication_factor=1)
+    creating = CreateTopicsRequest(topics=[topic])
+    deleting = DeleteTopicsRequest(topics=[DeleteTopicState(name=TOPIC)])
+
+    async def both() -> None:
+        await asyncio.gather(node.answer(creating, 7), node.answer(deleting, 6))
+
+    node.run(both())
+
+    assert undelete(node, only_deleted(node)).error_code == 0
+    assert end_offsets(node) == [0, 0]
 
 
 def test_only_what_a_client_may_describe_is_listed(node: OneNode) -> None:
