@@ -5,8 +5,8 @@
 The place of a batch is an empty batch with the sequence numbers of an idempotent producer, as
 compaction leaves them. So the sequence has no gap, the offsets are used, and consumers skip them.
 The letter is written only when the place is committed, under a producer id that is derived from the
-place (letters.py): whoever writes it again, after an answer was lost or a leader has failed, writes
-a duplicate, which the dead letter topic recognizes.
+place (letters.py). If it is written again, after a lost answer or a failed leader, the dead letter
+topic recognizes the duplicate.
 
 What was not acknowledged, the producer sends again. The partition finds the batch to be a duplicate
 of the place, and the letter is written then, even if the batch is good by now. Nothing has to be

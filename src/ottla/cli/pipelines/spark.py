@@ -66,7 +66,7 @@ def running_spark(
                 )
                 signals.listen_again()
             yield spark
-            # Spark's own end; Java's follows. Its errors concern nobody any more.
+            # All queries have ended, so errors while Spark stops lose nothing.
             with suppress(Exception):
                 spark.stop()
     finally:

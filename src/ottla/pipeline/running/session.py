@@ -115,7 +115,7 @@ def _launched(conf: Any, log: Path | None, inherited: Sequence[int]) -> Any:
         "pass_fds": tuple(inherited),
     }
     try:
-        # A Java whose start is interrupted never ends by itself, and is known to nobody else.
+        # A Java process whose start is interrupted does not end by itself: end it here.
         with _patched(java_gateway, "Popen", popen):
             return java_gateway.launch_gateway(conf, options)  # type: ignore[no-untyped-call]
     except BaseException:

@@ -1,9 +1,8 @@
 """What a partition holds, read from its log, batch by batch in the order of offsets.
 
 The log alone has the state. A record is held from its batch on (that of a transaction from the
-commit marker on), until a released batch has its copy or a cancellation follows. Whoever reads the
-same log gets the same state, so nothing else is written, and a leader that takes over needs no more
-than its log.
+commit marker on), until a released batch has its copy or a cancellation follows. The same log gives
+the same state, so nothing else is written, and a new leader needs only its log.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Requests that arrive together with the same credentials share one login, which goes on if the one
 that began it is cancelled. A refusal is remembered for some seconds, so that a client that repeats
 a wrong password does not make a login of each request. It is remembered for exactly these
-credentials: a wrong password keeps nobody else from logging in as that user, and unknown users are
-refused as wrong passwords are.
+credentials: after a wrong password, a client with the right one can still log in as that user.
+Unknown users are refused in the same way as wrong passwords.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The callers that the gateway acts for at present: a bounded number, each with clients of its own.
 
 A caller is let in when the cluster has accepted its credentials, and let go when it has not called
-for a while, when its credentials end, or when others need its place. A login alone takes no place:
-with wrong credentials nobody could send others away.
+for a while, when its credentials end, or when others need its place. A login alone takes no place,
+so clients with wrong credentials cannot send other callers away.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class PipelineShard:
         self._broken.clear()
         found = self._topic.table.owners.get(self.partition)
         if self._claim and found is not None and found.claim == self._claim:
-            # Nobody else has claimed it since.
+            # No other supervisor has claimed it since.
             await self._heartbeat()
             self.is_claimed = True
             return
